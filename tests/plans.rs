@@ -25,7 +25,7 @@ use diglot::types::Base;
 use diglot::{EmittedText, Holds, TextParam};
 use harness::{Kind, Tables, run};
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
+use sqlx::{AssertSqlSafe, Executor as _, PgConnection, PgPool, Row as _};
 use versions::READ_OTHERWISE_SINCE;
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
@@ -211,11 +211,7 @@ async fn a_plan_that_is_kept_reads_no_queue_whole_even_if_it_was_made_while_the_
         let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
         h.alter("VACUUM ANALYZE ff_claimable").await;
         let mut connection = backend.pool().begin().await.expect("a transaction");
-        let waiting = "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, \
-                       eligibility_state, public_state, attempt_state, created_at_ms) \
-                       SELECT 0, gen_random_uuid(), 'lane', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending', i \
-                         FROM generate_series(1, 10) AS i";
-        connection.execute(waiting).await.expect("they enter the queue");
+        connection.execute(AssertSqlSafe(waiting(0, 10))).await.expect("they enter the queue");
         let claimed = "UPDATE ff_exec_core SET lifecycle_phase = 'active', eligibility_state = 'not_applicable'";
         connection.execute(claimed).await.expect("they leave the queue");
         let whole = "SELECT pg_stat_get_xact_numscans('ff_claimable'::regclass)";
@@ -230,24 +226,36 @@ async fn a_plan_that_is_kept_reads_no_queue_whole_even_if_it_was_made_while_the_
 }
 
 #[tokio::test]
+async fn a_queue_that_the_server_takes_for_empty_is_left_by_its_key() {
+    run(Kind::Postgres, |h| async move {
+        let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
+        let claimed = "UPDATE ff_exec_core SET lifecycle_phase = 'active', eligibility_state = 'not_applicable'";
+        let _reader = reader(backend.pool()).await;
+        h.alter(&waiting(0, 3_000)).await;
+        h.alter(claimed).await;
+        h.alter("VACUUM ANALYZE ff_claimable").await;
+        let known = "SELECT CAST(reltuples AS bigint) FROM pg_class WHERE relname = 'ff_claimable' AND relpages > 0";
+        let mut connection = backend.pool().begin().await.expect("a transaction");
+        assert_eq!(connection.fetch_one(known).await.expect("dead rows").get::<i64, _>(0), 0);
+        connection.execute(AssertSqlSafe(waiting(10_000, 10))).await.expect("they enter the queue");
+        connection.execute(claimed).await.expect("they leave the queue");
+        let scans = "SELECT pg_stat_get_xact_numscans('ff_claimable_order_idx'::regclass)";
+        assert_eq!(connection.fetch_one(scans).await.expect("it is counted").get::<i64, _>(0), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_mark_that_many_entered_behind_moves_past_nothing_that_was_claimed() {
     run(Kind::Postgres, |h| async move {
         let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
-        let waiting = |since: u32, count: u32| {
-            format!(
-                "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, \
-                 eligibility_state, public_state, attempt_state, created_at_ms) \
-                 SELECT 0, gen_random_uuid(), 'lane', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending', {since} + i \
-                   FROM generate_series(1, {count}) AS i"
-            )
-        };
-        // As long as it is open, what is claimed stays in the indexes.
-        let mut reader = backend.pool().begin().await.expect("a transaction");
-        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await.expect("a level");
-        reader.execute("SELECT count(*) FROM ff_claimable").await.expect("it reads");
+        let _reader = reader(backend.pool()).await;
         h.alter(&waiting(0, 3_000)).await;
         h.alter("UPDATE ff_exec_core SET lifecycle_phase = 'active', eligibility_state = 'not_applicable'").await;
-        h.alter("INSERT INTO ff_claim_mark (mark_key, lane_id, capabilities, made_at_ms) VALUES ('k', 'lane', '[]', 1)").await;
+        h.alter(
+            "INSERT INTO ff_claim_mark (mark_key, lane_id, capabilities, made_at_ms) VALUES ('k', 'lane', '[]', 1)",
+        )
+        .await;
         h.alter("UPDATE ff_claim_mark SET made_at_ms = 2").await;
         h.alter(&waiting(10_000, 1_500)).await;
         let mut mover = backend.pool().begin().await.expect("a transaction");
@@ -264,6 +272,24 @@ async fn a_mark_that_many_entered_behind_moves_past_nothing_that_was_claimed() {
         assert!(after - before < 100, "{} entries of the lane's order", after - before);
     })
     .await;
+}
+
+/// Executions that wait in one lane, created one after the other.
+fn waiting(since: u32, count: u32) -> String {
+    format!(
+        "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, \
+         eligibility_state, public_state, attempt_state, created_at_ms) \
+         SELECT 0, gen_random_uuid(), 'lane', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending', {since} + i \
+           FROM generate_series(1, {count}) AS i"
+    )
+}
+
+/// A transaction that has read: as long as it is open, what is claimed stays in the indexes.
+async fn reader(pool: &PgPool) -> sqlx::Transaction<'static, sqlx::Postgres> {
+    let mut reader = pool.begin().await.expect("a transaction");
+    reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await.expect("a level");
+    reader.execute("SELECT count(*) FROM ff_claimable").await.expect("it reads");
+    reader
 }
 
 /// Turns what a later version plans otherwise into what the oldest one plans, which the snapshot has.

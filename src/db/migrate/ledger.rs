@@ -156,6 +156,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1120_kept_plans",
         "1130_newest_frames",
         "1140_crowded_marks",
+        "1150_order_is_no_key",
     ]
 );
 
