@@ -29,7 +29,7 @@ use sqlx::{AssertSqlSafe, Executor as _, PgConnection, PgPool, Row as _};
 use versions::READ_OTHERWISE_SINCE;
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 29] = [
+const WHOLE: [(&str, &str); 30] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),
@@ -53,6 +53,7 @@ const WHOLE: [(&str, &str); 29] = [
     ("spread_operator_event_delete", "as the events of leases"),
     ("spread_signal_event_delete", "as the events of leases"),
     ("suspension_enter", "there are a few secrets"),
+    ("suspension_enter_many", "there are a few secrets"),
     ("suspension_enter_untold", "there are a few secrets"),
     ("trim_lease_event_delete", "an index of events by execution would be paid for by every lease"),
     ("trim_operator_event_delete", "as the events of leases"),

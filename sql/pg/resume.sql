@@ -33,6 +33,58 @@ core AS (
 -- use: resumed
 SELECT attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
 
+-- Claims several resumed executions, each another one, as `attempt_complete_many` ends them. No row for an execution that is
+-- not to be resumed any more.
+-- rows: given(partition_key i16 key, execution_id uuid key, execution_text text, lease_id text, now_ms i64, worker_id text)
+-- rows: given(worker_instance_id text, lease_expires_at_ms i64)
+-- name: resume_claim_many :opt
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- use: leases_told(event = 'acquired')
+-- column: attempt_index i32, lease_epoch i64, lease_event_id i64
+WITH member AS (
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.execution_text, given.lease_id, given.now_ms,
+         given.worker_id, given.worker_instance_id, given.lease_expires_at_ms
+    FROM given
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms, started_at_ms)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable', 'skipped',
+         'attempt_terminal', 0, member.now_ms
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
+         started_at_ms = COALESCE(core.started_at_ms, excluded.started_at_ms)
+   WHERE core.public_state = 'resumable'
+  RETURNING core.partition_key, core.execution_id, core.attempt_index, core.public_state, core.raw_fields
+),
+attempt AS (
+  INSERT INTO ff_attempt AS free
+         (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
+          started_at_ms, outcome)
+  SELECT core.partition_key, core.execution_id, core.attempt_index, member.worker_id, member.worker_instance_id, 0,
+         member.lease_expires_at_ms, member.now_ms, 'skipped'
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+   WHERE core.public_state <> 'skipped'
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
+         lease_epoch = free.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
+         started_at_ms = excluded.started_at_ms, outcome = NULL
+  RETURNING free.partition_key, free.execution_id, free.attempt_index, free.lease_epoch, free.outcome
+)
+SELECT member.ordinality, attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event_id
+  FROM core
+  JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  LEFT JOIN attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
+  JOIN lease ON lease.execution_id = member.execution_text
+ WHERE ff_expect_all(attempt.lease_epoch IS NOT NULL AND attempt.outcome IS NULL);
+
 -- As `resume_claim`, without its events: gives what these say of the execution.
 -- name: resume_claim_untold :opt
 -- only: pg — where the tables are spread, an event is written by a statement of its own.

@@ -69,6 +69,84 @@ WITH completion AS (
 -- use: signal_resumed
 SELECT event.event_id AS signal_event_id, completion.event_id AS completion_event_id FROM event CROSS JOIN completion;
 
+-- Adds to several suspensions, each another execution's, the signal that makes its condition hold, as
+-- `attempt_complete_many` ends executions. No row for an execution that is not suspended any more. What was read of a
+-- suspension is held against it where the reason stands in the row that is inserted otherwise.
+-- rows: given(partition_key i16 key, execution_id uuid key, suspension_id uuid, seen_members text, execution_text text)
+-- rows: given(signal_id text, waitpoint_text text, source_identity text, now_ms i64, members json)
+-- name: signal_resume_many :opt
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- allow(lock-order): the executions are locked by the upsert, whose rows the function is given.
+-- column: signal_event_id i64
+-- column: completion_event_id i64
+WITH member AS (
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.suspension_id, given.seen_members,
+         given.execution_text, given.signal_id, given.waitpoint_text, given.source_identity, given.now_ms,
+         given.members
+    FROM given
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET lifecycle_phase = 'runnable', eligibility_state = 'eligible_now', public_state = 'resumable'
+   WHERE core.lifecycle_phase = 'suspended'
+  RETURNING core.partition_key, core.execution_id, core.public_state, core.raw_fields
+),
+suspension AS (
+  INSERT INTO ff_suspension_current AS held
+         (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition, member_map)
+  SELECT core.partition_key, core.execution_id, member.suspension_id, member.now_ms, 0, member.seen_members, 'null',
+         member.members
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+   WHERE core.public_state <> 'skipped'
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET member_map = excluded.member_map, timeout_at_ms = NULL
+   WHERE held.suspension_id = excluded.suspension_id AND CAST(held.member_map AS text) = excluded.reason_code
+  RETURNING held.partition_key, held.execution_id, held.timeout_at_ms
+),
+event AS (
+  INSERT INTO ff_signal_event
+         (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
+          instance_tag)
+  SELECT member.execution_text, member.signal_id, member.waitpoint_text, member.source_identity, member.now_ms,
+         core.partition_key,
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  RETURNING event_id, execution_id
+),
+completion AS (
+  INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT core.partition_key, core.execution_id, 'resumable',
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END, member.now_ms
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  RETURNING event_id, partition_key, execution_id
+)
+SELECT member.ordinality, event.event_id AS signal_event_id, completion.event_id AS completion_event_id
+  FROM core
+  JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  LEFT JOIN suspension ON suspension.partition_key = core.partition_key AND suspension.execution_id = core.execution_id
+  JOIN completion ON completion.partition_key = core.partition_key AND completion.execution_id = core.execution_id
+  JOIN event ON event.execution_id = member.execution_text
+ WHERE ff_expect_all(suspension.execution_id IS NOT NULL AND suspension.timeout_at_ms IS NULL)
+   AND (SELECT ff_close_waitpoints(array_agg(resumed.partition_key ORDER BY resumed.execution_id),
+                                   array_agg(resumed.execution_id ORDER BY resumed.execution_id))
+          FROM core AS resumed) IS NOT NULL;
+
 -- As `signal_resume`, without its events: gives what these say of the execution.
 -- name: signal_resume_untold :opt
 -- only: pg — where the tables are spread, an event is written by a statement of its own.

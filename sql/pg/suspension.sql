@@ -69,6 +69,91 @@ core AS (
 -- use: suspended
 SELECT lease.event_id AS lease_event_id FROM lease;
 
+-- Suspends several executions, each another one's, without idempotency keys, as `attempt_complete_many` ends them. No row
+-- for an execution that is not active any more, or whose token is not signed with the newest active secret.
+-- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
+-- rows: given(now_ms i64, token_kid text, suspension_id uuid, timeout_at_ms i64 null, reason_code text, condition json)
+-- rows: given(timeout_behavior text, waitpoint_id uuid, token text, waitpoint_key text, required_signal_names json)
+-- name: suspension_enter_many :opt
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- allow(stale-fence): a secret that is retired meanwhile still verifies.
+-- use: leases_told(event = 'revoked')
+-- column: lease_event_id i64
+WITH member AS (
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch,
+         given.execution_text, given.lease_id, given.now_ms, given.token_kid, given.suspension_id, given.timeout_at_ms,
+         given.reason_code, given.condition, given.timeout_behavior, given.waitpoint_id, given.token,
+         given.waitpoint_key, given.required_signal_names
+    FROM given
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+     AND given.token_kid = (SELECT signing.kid FROM ff_waitpoint_hmac AS signing
+                             WHERE signing.active
+                             ORDER BY signing.rotated_at_ms DESC, signing.kid COLLATE "C" LIMIT 1)
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET lifecycle_phase = 'suspended', ownership_state = 'released', eligibility_state = 'not_applicable',
+         public_state = 'suspended', attempt_state = 'attempt_interrupted'
+   WHERE core.lifecycle_phase = 'active'
+  RETURNING core.partition_key, core.execution_id, core.public_state, core.raw_fields
+),
+attempt AS (
+  INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_epoch, outcome)
+  SELECT core.partition_key, core.execution_id, member.attempt_index, member.lease_epoch, 'skipped'
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+   WHERE core.public_state <> 'skipped'
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET worker_id = NULL, worker_instance_id = NULL, lease_expires_at_ms = NULL, lease_epoch = held.lease_epoch + 1,
+         outcome = 'attempt_interrupted'
+   WHERE held.lease_epoch = excluded.lease_epoch AND held.outcome IS NULL
+  RETURNING held.partition_key, held.execution_id, held.outcome
+),
+suspension AS (
+  INSERT INTO ff_suspension_current
+         (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition,
+          satisfied_set, member_map, timeout_behavior)
+  SELECT core.partition_key, core.execution_id, member.suspension_id, member.now_ms, member.timeout_at_ms,
+         member.reason_code, member.condition, '[]', '{}', member.timeout_behavior
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+   WHERE true
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET suspension_id = excluded.suspension_id, suspended_at_ms = excluded.suspended_at_ms,
+         timeout_at_ms = excluded.timeout_at_ms, reason_code = excluded.reason_code, condition = excluded.condition,
+         satisfied_set = excluded.satisfied_set, member_map = excluded.member_map,
+         timeout_behavior = excluded.timeout_behavior
+),
+waitpoint AS (
+  INSERT INTO ff_waitpoint_pending
+         (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key,
+          state, required_signal_names, activated_at_ms)
+  SELECT core.partition_key, member.waitpoint_id, core.execution_id, member.token_kid, member.token, member.now_ms,
+         member.timeout_at_ms, member.waitpoint_key, 'active',
+         ARRAY(SELECT jsonb_array_elements_text(member.required_signal_names)), member.now_ms
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+   WHERE true
+      ON CONFLICT (partition_key, waitpoint_id) DO UPDATE
+     SET token_kid = excluded.token_kid, token = excluded.token, waitpoint_key = excluded.waitpoint_key,
+         state = excluded.state, required_signal_names = excluded.required_signal_names,
+         activated_at_ms = excluded.activated_at_ms
+)
+SELECT member.ordinality, lease.event_id AS lease_event_id
+  FROM core
+  JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  LEFT JOIN attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
+  JOIN lease ON lease.execution_id = member.execution_text
+ WHERE ff_expect_all(attempt.outcome = 'attempt_interrupted');
+
 -- As `suspension_enter`, without its events: gives what these say of the execution.
 -- name: suspension_enter_untold :opt
 -- only: pg — where the tables are spread, an event is written by a statement of its own.

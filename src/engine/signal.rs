@@ -47,7 +47,11 @@ pub(crate) async fn deliver<D: Dialect>(
         }
         Decision::Resume(params) => {
             let tell = move |row: &signal::SignalResumeRow, wakes: &mut Wakes| row.tell(key, wakes);
-            engine.db().unit_telling::<signal::SignalResumeParams, _, _>(params, tell).await?.map(|_| Effect::Satisfied)
+            engine
+                .db()
+                .combined_telling::<signal::SignalResumeParams, _, _>(params, tell)
+                .await?
+                .map(|_| Effect::Satisfied)
         }
     };
     match done {

@@ -249,8 +249,10 @@ async fn write<D: Dialect>(
         required_signal_names: names(first),
     );
     if bound.len() == 1 && idempotency.is_none() {
-        let entered =
-            engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
+        let entered = engine
+            .db()
+            .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key))
+            .await?;
         return Ok(entered.is_some());
     }
     let more: Vec<_> = bound

@@ -48,6 +48,7 @@ mod stream_live;
 mod subscription;
 mod subscription_order;
 mod suspend;
+mod suspensions_together;
 mod sweep;
 mod tag;
 mod together;

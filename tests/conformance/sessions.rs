@@ -10,7 +10,7 @@ use ff_backend_sql::testing::{Clock, Step};
 use ff_backend_sql::{PgPool, PostgresBackend, PostgresConnection, SqliteBackend};
 use ff_core::backend::{BackendConfig, BackendConnection, CapabilitySet, Frame, FrameKind};
 use ff_core::completion_backend::CompletionBackend as _;
-use ff_core::contracts::RegisterWorkerArgs;
+use ff_core::contracts::{ClaimResumedExecutionResult, RegisterWorkerArgs};
 use ff_core::engine_backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
@@ -20,7 +20,9 @@ use tokio::sync::watch;
 
 use crate::edge::{applying, staging};
 use crate::flow::{adding, created, stranger};
-use crate::harness::{Harness, Kind, PATIENCE, Place, T0, policy, run};
+use crate::harness::{Harness, Kind, PATIENCE, Place, T0, payload, policy, run};
+use crate::resume::claiming;
+use crate::suspend::{Suspended, fresh, named, seed, signal, suspending, taken};
 
 /// The URL of the test's database.
 pub(crate) fn url(h: &Harness) -> String {
@@ -129,6 +131,7 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
         if h.is_spread() {
             return; // Nothing is combined there.
         }
+        seed(&h).await;
         let backend = single(&url(&h)).await;
         for _ in 0..3 {
             h.create().await;
@@ -137,7 +140,13 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
             backend.renew(&handle).await.expect("the lease is held");
             let frame = Frame::new(b"bytes".to_vec(), FrameKind::Event);
             backend.append_frame(&handle, frame).await.expect("the lease is held");
-            backend.complete(&handle, None).await.expect("the lease is held");
+            let args = suspending(&h, fresh("key"), named("key", "go"));
+            let (after, details) = taken(backend.suspend(&handle, args).await.expect("the lease is held"));
+            let suspended = Suspended { id: payload(&handle).execution_id, before: handle, handle: after, details };
+            backend.deliver_signal(signal(&h, &suspended, "go")).await.expect("it waits for it");
+            let resumed = backend.claim_resumed_execution(claiming(&suspended.id)).await.expect("it is resumed");
+            let ClaimResumedExecutionResult::Claimed(resumed) = resumed;
+            backend.complete(&resumed.handle, None).await.expect("the lease is held");
         }
         for _ in 0..3 {
             let flow = created(&h).await;
@@ -167,7 +176,10 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
                 ("flow.flow_member_join_many", 6, 0),
                 ("lease.lease_claim_many", 3, 0),
                 ("lease.lease_renew_many", 3, 0),
+                ("resume.resume_claim_many", 3, 0),
+                ("signal.signal_resume_many", 3, 0),
                 ("stream.stream_append_many", 3, 0),
+                ("suspension.suspension_enter_many", 3, 0),
             ]
         );
     })

@@ -37,7 +37,7 @@ async fn created(h: &Opened, count: usize) -> Vec<ExecutionId> {
     ids
 }
 
-async fn claimed(h: &Opened, count: usize) -> Vec<Handle> {
+pub(crate) async fn claimed(h: &Opened, count: usize) -> Vec<Handle> {
     created(h, count).await;
     let handles = join_all((0..count).map(|worker| async move { h.claim(&format!("worker-{worker}")).await })).await;
     handles.into_iter().map(|handle| handle.expect("there is one for each")).collect()
@@ -64,8 +64,8 @@ fn fail<'a>(h: &'a Opened, handle: &'a Handle, message: &str) -> impl Future<Out
 
 /// What the door did for one kind of operation.
 #[derive(Default)]
-struct Counted {
-    runs: AtomicUsize,
+pub(crate) struct Counted {
+    pub(crate) runs: AtomicUsize,
     /// How many waited too long for their turn.
     left: AtomicUsize,
 }
@@ -83,7 +83,7 @@ impl Counted {
 }
 
 /// Counts what the door of Postgres does for a kind of operation.
-fn counting(h: &Opened, operation: &'static str) -> Option<Arc<Counted>> {
+pub(crate) fn counting(h: &Opened, operation: &'static str) -> Option<Arc<Counted>> {
     let Tables::Postgres(backend) = h.tables() else { return None };
     let counted = Arc::new(Counted::default());
     let counting = Arc::clone(&counted);

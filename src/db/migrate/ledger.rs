@@ -157,6 +157,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1130_newest_frames",
         "1140_crowded_marks",
         "1150_order_is_no_key",
+        "1160_waitpoints_of_many",
     ]
 );
 

@@ -17,7 +17,10 @@ use crate::statements::lease::{
     LeaseClaimManyGiven, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyGiven, LeaseRenewParams, LeaseRenewRow,
 };
 use crate::statements::pg_only;
+use crate::statements::resume::{ResumeClaimManyGiven, ResumeClaimParams, ResumeClaimRow};
+use crate::statements::signal::{SignalResumeManyGiven, SignalResumeParams, SignalResumeRow};
 use crate::statements::stream::{StreamAppendManyGiven, StreamAppendParams, StreamAppendRow};
+use crate::statements::suspension::{SuspensionEnterManyGiven, SuspensionEnterParams, SuspensionEnterRow};
 
 impl Combines for LeaseClaimParams {
     type Answer = Option<LeaseClaimRow>;
@@ -186,6 +189,105 @@ impl Combines for StreamAppendParams {
                 .into_iter()
                 .map(|row| row.map(|row| taken!(StreamAppendRow of row => last_ms, last_seq, frame_count)));
             Ok(appended.collect())
+        })
+    }
+}
+
+impl Combines for SuspensionEnterParams {
+    type Answer = Option<SuspensionEnterRow>;
+    type Group = ();
+    type Key = ExecKey;
+
+    /// Who came first with a key has its outcome there, and only the statement for one looks for it.
+    fn group(&self) -> Option<Self::Group> {
+        (self.idempotency_key.is_none() && self.bare_key.is_none()).then_some(())
+    }
+
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.execution)
+    }
+
+    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
+        Box::pin(async move {
+            let given = members.iter().map(|member| {
+                let member = Self::clone(member);
+                SuspensionEnterManyGiven {
+                    execution: member.execution,
+                    attempt_index: member.attempt_index,
+                    lease_epoch: member.lease_epoch,
+                    execution_text: member.execution_text,
+                    lease_id: member.lease_id,
+                    now_ms: member.now_ms,
+                    token_kid: member.token_kid,
+                    suspension_id: member.suspension_id,
+                    timeout_at_ms: member.timeout_at_ms,
+                    reason_code: member.reason_code,
+                    condition: member.condition,
+                    timeout_behavior: member.timeout_behavior,
+                    waitpoint_id: member.waitpoint_id,
+                    token: member.token,
+                    waitpoint_key: member.waitpoint_key,
+                    required_signal_names: Value::from(member.required_signal_names),
+                }
+            });
+            let rows = pg_only::suspension_enter_many(connection, &given.collect::<Vec<_>>()).await?;
+            Ok(rows.into_iter().map(|row| row.map(|row| taken!(SuspensionEnterRow of row => lease_event_id))).collect())
+        })
+    }
+}
+
+impl Combines for SignalResumeParams {
+    type Answer = Option<SignalResumeRow>;
+    type Group = ();
+    type Key = ExecKey;
+
+    fn group(&self) -> Option<Self::Group> {
+        Some(())
+    }
+
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.execution)
+    }
+
+    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
+        Box::pin(async move {
+            let given = members.iter().map(|member| {
+                taken!(SignalResumeManyGiven of member => execution, suspension_id, seen_members, execution_text,
+                       signal_id, waitpoint_text, source_identity, now_ms, members)
+            });
+            let rows = pg_only::signal_resume_many(connection, &given.collect::<Vec<_>>()).await?;
+            let resumed = rows
+                .into_iter()
+                .map(|row| row.map(|row| taken!(SignalResumeRow of row => signal_event_id, completion_event_id)));
+            Ok(resumed.collect())
+        })
+    }
+}
+
+impl Combines for ResumeClaimParams {
+    type Answer = Option<ResumeClaimRow>;
+    type Group = ();
+    type Key = ExecKey;
+
+    fn group(&self) -> Option<Self::Group> {
+        Some(())
+    }
+
+    fn key(&self) -> Option<Self::Key> {
+        Some(self.execution)
+    }
+
+    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
+        Box::pin(async move {
+            let given = members.iter().map(|member| {
+                taken!(ResumeClaimManyGiven of member => execution, execution_text, lease_id, now_ms, worker_id,
+                       worker_instance_id, lease_expires_at_ms)
+            });
+            let rows = pg_only::resume_claim_many(connection, &given.collect::<Vec<_>>()).await?;
+            let claimed = rows
+                .into_iter()
+                .map(|row| row.map(|row| taken!(ResumeClaimRow of row => attempt_index, lease_epoch, lease_event_id)));
+            Ok(claimed.collect())
         })
     }
 }

@@ -40,8 +40,10 @@ pub(crate) async fn claim<D: Dialect>(
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms,
     };
-    let claimed =
-        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, key.partition_key)).await?;
+    let claimed = engine
+        .db()
+        .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))
+        .await?;
     let Some(row) = claimed else {
         return Err(not_resumable(engine, key).await);
     };
