@@ -170,17 +170,15 @@ on_every_database! {
         seed(&h).await;
         let handles = claimed(&h, MANY).await;
         let h = &h;
-        let Some(entered) = counting(h, "suspension_enter") else { return };
+        let Some(counted) = counting(h, ["suspension_enter", "signal_resume", "resume_claim"]) else { return };
         let asked = handles.iter().map(|handle| suspend(h, handle, suspending(h, fresh("key"), named("key", "go"))));
         let all: Vec<Suspended> = join_all(asked).await.into_iter().map(|entered| entered.expect("it is held")).collect();
-        let resumed = counting(h, "signal_resume").expect("it is Postgres");
         join_all(all.iter().map(|suspended| deliver(h, suspended, "go"))).await;
-        let claims = counting(h, "resume_claim").expect("it is Postgres");
         join_all(all.iter().map(|suspended| claim(h, suspended))).await;
         // Some have to read first, so they do not all come at one moment.
-        for counted in [entered, resumed, claims] {
+        for counted in counted {
             let runs = counted.runs.load(Ordering::SeqCst);
-            assert!(if is_alone(h) { runs == MANY } else { runs < MANY }, "{runs} runs");
+            assert!(if is_alone(h) { runs == MANY } else { (1..MANY).contains(&runs) }, "{runs} runs");
         }
     }
 }

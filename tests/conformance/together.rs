@@ -82,18 +82,18 @@ impl Counted {
     }
 }
 
-/// Counts what the door of Postgres does for a kind of operation.
-pub(crate) fn counting(h: &Opened, operation: &'static str) -> Option<Arc<Counted>> {
+/// Counts what the door of Postgres does for some kinds of operations, for each by itself. Once per backend.
+pub(crate) fn counting<const N: usize>(h: &Opened, operations: [&'static str; N]) -> Option<[Arc<Counted>; N]> {
     let Tables::Postgres(backend) = h.tables() else { return None };
-    let counted = Arc::new(Counted::default());
-    let counting = Arc::clone(&counted);
+    let counted = operations.map(|operation| (operation, Arc::new(Counted::default())));
+    let counting = counted.clone();
     backend.hold_for_test(Box::new(move |step, name| {
-        if name == operation {
-            counting.count(step);
+        for (_, counted) in counting.iter().filter(|(operation, _)| *operation == name) {
+            counted.count(step);
         }
         None
     }));
-    Some(counted)
+    Some(counted.map(|(_, counted)| counted))
 }
 
 /// Whether every operation runs alone: the connections are set to that, or the tables are spread over a cluster.
@@ -279,7 +279,7 @@ on_every_database! {
         }
         assert_eq!(fail(&h, &handles[3], "before").await, "ok");
         assert_eq!(complete(&h, &handles[4], "done").await, "ok");
-        let counted = counting(&h, "attempt_fail");
+        let counted = counting(&h, ["attempt_fail"]);
         let h = &h;
         let asked = handles.iter().enumerate().map(|(n, handle)| async move { fail(h, handle, &format!("no {n}")).await });
         let answers = join_all(asked).await;
@@ -289,7 +289,7 @@ on_every_database! {
                 _ => assert_eq!(answer, "ok", "failure {n}"),
             }
         }
-        if let Some(counted) = counted {
+        if let Some([counted]) = counted {
             let runs = counted.runs.load(Ordering::SeqCst);
             assert_eq!(runs, if is_alone(h) { MANY } else { 1 });
         }
@@ -456,7 +456,7 @@ on_every_database! {
 
     async fn those_who_ask_at_once_go_together(h) {
         let handles = claimed(&h, MANY).await;
-        let Some(counted) = counting(&h, "attempt_complete") else { return };
+        let Some([counted]) = counting(&h, ["attempt_complete"]) else { return };
         let h = &h;
         let answers = join_all(handles.iter().map(|handle| complete(h, handle, "done"))).await;
         assert!(answers.iter().all(|answer| answer == "ok"));
