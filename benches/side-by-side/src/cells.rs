@@ -20,8 +20,12 @@ type Failure = Box<dyn std::error::Error>;
 /// with waiting rows, is measured at its best.
 const PAIRS: u32 = 500;
 
-/// Renewals, appends or creations of one worker in a round.
+/// Renewals, appends or creations of one worker in a round of the existing backend.
 const EACH: i32 = 100;
+
+/// How many times as much ours and the floor do in a round, which is then about as long: what comes first in a round, as
+/// reading pages that a load has changed, would weigh more in a shorter one.
+const MORE: usize = 8;
 
 /// What several rounds measured: the median, and the lowest and the highest rate.
 struct Rounds {
@@ -46,28 +50,46 @@ impl Rounds {
     }
 }
 
-/// Runs a cell on both contenders in turn and gives what their rounds measured, the existing backend first.
-async fn both<F, Fut>(options: &Options, pair: &[Contender; 2], cell: F) -> Result<[Rounds; 2], Failure>
-where
-    F: Fn(usize) -> Fut,
-    Fut: Future<Output = Result<Measured, Failure>>,
-{
-    let mut rounds: [Vec<Measured>; 2] = [Vec::new(), Vec::new()];
+/// What takes turns in a row, in this order.
+const EXISTING: usize = 0;
+const OURS: usize = 1;
+
+/// Runs a cell for each who takes turns and gives what their rounds measured: the existing backend, ours, and the floor if
+/// the row has one.
+async fn in_turns<const N: usize>(
+    options: &Options,
+    cell: impl AsyncFn(usize) -> Result<Measured, Failure>,
+) -> Result<[Rounds; N], Failure> {
+    let mut rounds: [Vec<Measured>; N] = std::array::from_fn(|_| Vec::new());
     for _ in 0..options.rounds {
-        for (index, results) in rounds.iter_mut().enumerate().take(pair.len()) {
+        for (index, results) in rounds.iter_mut().enumerate() {
             results.push(cell(index).await?);
         }
     }
     Ok(rounds.map(Rounds::of))
 }
 
-/// Pairs per round for that many workers: at least eight for each.
+/// Pairs per round of the existing backend for that many workers: at least eight for each.
 fn pairs_for(workers: usize) -> u32 {
     PAIRS.max(u32::try_from(workers * 8).unwrap_or(PAIRS))
 }
 
-async fn drain_round(contender: &Contender, workers: usize, spread: Spread) -> Result<Measured, Failure> {
-    let pairs = pairs_for(workers);
+/// Pairs per round of ours and of the floor, which take about as long for them.
+fn more_pairs_for(workers: usize) -> u32 {
+    pairs_for(workers).max(PAIRS * u32::try_from(workers.min(MORE)).unwrap_or(1))
+}
+
+/// Claims and completions by the existing backend, ours and the floor.
+async fn pairs(options: &Options, pair: &[Contender; 2], workers: usize) -> Result<[Rounds; 3], Failure> {
+    in_turns(options, async |index| match index {
+        EXISTING => drain_round(&pair[EXISTING], workers, pairs_for(workers), Spread::One).await,
+        OURS => drain_round(&pair[OURS], workers, more_pairs_for(workers), Spread::One).await,
+        _ => floor::pairs(&pair[OURS].store, workers, more_pairs_for(workers)).await,
+    })
+    .await
+}
+
+async fn drain_round(contender: &Contender, workers: usize, pairs: u32, spread: Spread) -> Result<Measured, Failure> {
     load::claimable(&contender.store, pairs, spread).await.map_err(|e| e.to_string())?;
     Ok(work::drain(&contender.backend, workers, pairs as usize).await?)
 }
@@ -107,9 +129,10 @@ async fn held(contender: &Contender, workers: usize) -> Result<Vec<Handle>, Fail
     Ok(handles)
 }
 
-fn ratio_row(name: impl Into<String>, results: &[Rounds; 2], floor: Option<f64>, unit: &'static str, goal: f64) -> Row {
-    let (theirs, ours) = (results[0].rate(), results[1].rate());
+fn ratio_row<const N: usize>(name: impl Into<String>, results: &[Rounds; N], unit: &'static str, goal: f64) -> Row {
+    let (theirs, ours) = (results[EXISTING].rate(), results[OURS].rate());
     let (judged, goal) = (ours / theirs, Goal::AtLeast(goal));
+    let floor = results.get(2).map(|floor| floor.rate());
     Row { name: name.into(), theirs: Some(theirs), ours, spread: Some(results[1].spread), floor, unit, judged, goal }
 }
 
@@ -144,9 +167,8 @@ async fn shared(
     for &(workers, goal) in goals.pairs {
         let name = format!("{store}: claim+complete, {workers} workers");
         if wanted(&name) {
-            let floor = floor::pairs(&pair[1].store, workers, pairs_for(workers)).await?;
-            let results = both(options, pair, |i| drain_round(&pair[i], workers, Spread::One)).await?;
-            table.push(ratio_row(&name, &results, Some(floor), "pairs/s", goal));
+            let results = pairs(options, pair, workers).await?;
+            table.push(ratio_row(&name, &results, "pairs/s", goal));
             if workers == 16 {
                 table.push(Row {
                     name: format!("{store}: claim at 16 workers, p99"),
@@ -167,21 +189,23 @@ async fn shared(
         if !wanted(&name) {
             continue;
         }
-        let floor = floor::singles(&pair[1].store, kind, 16, EACH).await?;
-        let handles = [held(&pair[0], 16).await?, held(&pair[1], 16).await?];
-        let each = EACH as usize;
-        let results = both(options, pair, |i| {
-            let (contender, handles) = (&pair[i], &handles[i]);
-            async move {
-                Ok(match kind {
-                    "renew" => work::renew(&contender.backend, handles, each).await?,
-                    "append" => work::append(&contender.backend, handles, each).await?,
-                    _ => work::create(&contender.backend, 16, each).await?,
-                })
-            }
-        })
-        .await?;
-        table.push(ratio_row(&name, &results, floor, "ops/s", goals.single));
+        let handles = [held(&pair[EXISTING], 16).await?, held(&pair[OURS], 16).await?];
+        let single = async |index: usize| -> Result<Measured, Failure> {
+            let each = if index == EXISTING { EACH } else { EACH * MORE as i32 };
+            let (Some(contender), Some(handles)) = (pair.get(index), handles.get(index)) else {
+                return floor::singles(&pair[OURS].store, kind, 16, each).await;
+            };
+            let (backend, each) = (&contender.backend, each as usize);
+            Ok(match kind {
+                "renew" => work::renew(backend, handles, each).await?,
+                "append" => work::append(backend, handles, each).await?,
+                _ => work::create(backend, 16, each).await?,
+            })
+        };
+        table.push(match &pair[OURS].store {
+            Store::Sqlite(_) => ratio_row(&name, &in_turns::<2>(options, single).await?, "ops/s", goals.single),
+            Store::Postgres(_) => ratio_row(&name, &in_turns::<3>(options, single).await?, "ops/s", goals.single),
+        });
     }
     let name = format!("{store}: reads, 16 workers");
     if wanted(&name) {
@@ -195,12 +219,13 @@ async fn shared(
             }
             ids.push(own);
         }
-        let results = both(options, pair, |i| {
-            let (contender, ids) = (&pair[i], &ids[i]);
-            async move { Ok(work::read(&contender.backend, ids, 16, 100).await?) }
-        })
-        .await?;
-        table.push(ratio_row(&name, &results, None, "ops/s", 1.2));
+        let results: [_; 2] =
+            in_turns(
+                options,
+                async |index| Ok(work::read(&pair[index].backend, &ids[index], 16, EACH as usize).await?),
+            )
+            .await?;
+        table.push(ratio_row(&name, &results, "ops/s", 1.2));
     }
     let name = format!("{store}: append, 100,000th frame against the first hundred");
     if wanted(&name) {
@@ -280,8 +305,8 @@ async fn scenes(options: &Options, pair: &[Contender; 2], store: &str, table: &m
         let play = async |contender: &Contender| -> Result<Measured, Failure> {
             let backend = &contender.backend;
             match kind {
-                "suspend, signal and resume" => scene::suspensions(backend, 16, 8).await,
-                "a flow of 10 steps" => scene::flows(backend, store == "SQLite", 16, 2).await,
+                "suspend, signal and resume" => scene::suspensions(backend, 16, 32).await,
+                "a flow of 10 steps" => scene::flows(backend, store == "SQLite", 16, 8).await,
                 "budget reports" => {
                     let handles = held(contender, 1).await?;
                     scene::budgets(backend, handles.first().ok_or("one is held")?, 16, 200).await
@@ -293,15 +318,20 @@ async fn scenes(options: &Options, pair: &[Contender; 2], store: &str, table: &m
                 }
             }
         };
-        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+        let (mut theirs, mut ours, mut is_able) = (Vec::new(), Vec::new(), true);
         for _ in 0..options.rounds {
-            match play(&pair[0]).await {
-                Ok(measured) => theirs.push(measured.rate()),
-                Err(unable) => eprintln!("{name}: the existing backend cannot: {unable}"),
+            if is_able {
+                match play(&pair[EXISTING]).await {
+                    Ok(measured) => theirs.push(measured.rate()),
+                    Err(unable) => {
+                        eprintln!("{name}: the existing backend cannot: {unable}");
+                        is_able = false;
+                    }
+                }
             }
-            ours.push(play(&pair[1]).await?.rate());
+            ours.push(play(&pair[OURS]).await?.rate());
         }
-        let theirs = (theirs.len() == ours.len()).then(|| median(theirs));
+        let theirs = is_able.then(|| median(theirs));
         let ours = median(ours);
         let judged = theirs.map_or(f64::INFINITY, |theirs| ours / theirs);
         table.push(Row { name, theirs, ours, spread: None, floor: None, unit, judged, goal: Goal::AtLeast(2.0) });
@@ -340,19 +370,17 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
     }
     let name = "Postgres: claim+complete, ids over all partitions";
     if name.contains(&options.only) {
-        let results = both(options, &pair, |i| drain_round(&pair[i], 16, Spread::All)).await?;
-        table.push(ratio_row(name, &results, None, "pairs/s", 15.0));
+        let results: [_; 2] =
+            in_turns(options, async |index| drain_round(&pair[index], 16, pairs_for(16), Spread::All).await).await?;
+        table.push(ratio_row(name, &results, "pairs/s", 15.0));
     }
     let name = "Postgres: a claim that finds nothing, p50";
     if name.contains(&options.only) {
         for contender in &pair {
             load::clear(&contender.store).await.map_err(|e| e.to_string())?;
         }
-        let results = both(options, &pair, |i| {
-            let contender = &pair[i];
-            async move { Ok(work::claims(&contender.backend, 1, 50).await?) }
-        })
-        .await?;
+        let results: [_; 2] =
+            in_turns(options, async |index| Ok(work::claims(&pair[index].backend, 1, 50).await?)).await?;
         table.push(Row {
             name: name.into(),
             theirs: Some(results[0].percentile_ms(0.5)),
@@ -376,10 +404,9 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
 async fn plot(options: &Options, pair: &[Contender; 2], path: &std::path::Path) -> Result<(), Failure> {
     let mut curves = [Vec::new(), Vec::new(), Vec::new()];
     for workers in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
-        let results = both(options, pair, |i| drain_round(&pair[i], workers, Spread::One)).await?;
-        let floor = floor::pairs(&pair[1].store, workers, pairs_for(workers)).await?;
-        for (curve, rate) in curves.iter_mut().zip([results[0].rate(), results[1].rate(), floor]) {
-            curve.push((workers, rate));
+        let results = pairs(options, pair, workers).await?;
+        for (curve, rounds) in curves.iter_mut().zip(&results) {
+            curve.push((workers, rounds.rate()));
         }
     }
     let [theirs, ours, floor] = curves;

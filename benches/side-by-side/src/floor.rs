@@ -11,11 +11,12 @@ use tokio::task::JoinSet;
 
 use crate::contender::Store;
 use crate::load::{self, Spread};
+use crate::work::Measured;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Pairs per second.
-pub async fn pairs(store: &Store, workers: usize, count: u32) -> Result<f64, Failure> {
+/// Claims and completions.
+pub async fn pairs(store: &Store, workers: usize, count: u32) -> Result<Measured, Failure> {
     load::claimable(store, count, Spread::One).await.map_err(|e| e.to_string())?;
     match store {
         Store::Sqlite(path) => sqlite(path, workers, count),
@@ -23,7 +24,12 @@ pub async fn pairs(store: &Store, workers: usize, count: u32) -> Result<f64, Fai
     }
 }
 
-fn sqlite(path: &std::path::Path, workers: usize, count: u32) -> Result<f64, Failure> {
+/// So many operations since then.
+fn measured(count: usize, start: Instant) -> Measured {
+    Measured { count, elapsed: start.elapsed(), latencies: Vec::new() }
+}
+
+fn sqlite(path: &std::path::Path, workers: usize, count: u32) -> Result<Measured, Failure> {
     let mut db = rusqlite::Connection::open(path)?;
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")?;
@@ -45,7 +51,7 @@ fn sqlite(path: &std::path::Path, workers: usize, count: u32) -> Result<f64, Fai
         transaction.commit()?;
         done += together;
     }
-    Ok(f64::from(count) / start.elapsed().as_secs_f64())
+    Ok(measured(count as usize, start))
 }
 
 fn claim(db: &rusqlite::Connection) -> rusqlite::Result<(i64, Vec<u8>)> {
@@ -100,17 +106,17 @@ fn lease_event(db: &rusqlite::Connection, partition: i64, id: &[u8], event: &str
     Ok(())
 }
 
-/// Many rows per statement, nothing but what has to be written, no fences and no triggers' conditions beyond the
+/// Many rows per statement, nothing but what has to be written, no fences, no NOTIFY and no triggers' conditions beyond the
 /// schema's: the rows are all in one partition, so it is named.
 const FUNCTIONS: &str = "
-CREATE OR REPLACE FUNCTION bench_claim(wanted bigint) RETURNS uuid[] LANGUAGE plpgsql
-SET plan_cache_mode = force_custom_plan AS $$
-DECLARE
-  claimed uuid[];
+CREATE OR REPLACE FUNCTION bench_claim(wanted bigint, since bigint, OUT claimed uuid[], OUT reached bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_custom_plan SET ff_sql.wakeups = 'after_commit' AS $$
 BEGIN
-  SELECT array_agg(picked.execution_id) INTO claimed
-    FROM (SELECT execution_id FROM ff_claimable WHERE lane_id = 'bench'
-           ORDER BY priority DESC, created_at_ms, execution_id LIMIT wanted FOR UPDATE SKIP LOCKED) AS picked;
+  SELECT array_agg(picked.execution_id), max(picked.created_at_ms) INTO claimed, reached
+    FROM (SELECT execution_id, created_at_ms FROM ff_claimable
+           WHERE lane_id = 'bench' AND priority = 0 AND created_at_ms >= since
+           ORDER BY created_at_ms, execution_id LIMIT wanted FOR UPDATE SKIP LOCKED) AS picked;
   INSERT INTO ff_attempt (partition_key, execution_id, attempt_index, lease_epoch, started_at_ms)
   SELECT 0, id, 0, 1, 1 FROM unnest(claimed) AS id;
   INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
@@ -118,10 +124,9 @@ BEGIN
   UPDATE ff_exec_core SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
          public_state = 'running', attempt_state = 'running_attempt', started_at_ms = 1
    WHERE partition_key = 0 AND execution_id = ANY(claimed);
-  RETURN claimed;
 END $$;
 CREATE OR REPLACE FUNCTION bench_complete(claimed uuid[]) RETURNS void LANGUAGE plpgsql
-SET plan_cache_mode = force_custom_plan AS $$
+SET plan_cache_mode = force_custom_plan SET ff_sql.wakeups = 'after_commit' AS $$
 BEGIN
   UPDATE ff_attempt SET terminal_at_ms = 1, outcome = 'success'
    WHERE partition_key = 0 AND execution_id = ANY(claimed) AND attempt_index = 0;
@@ -134,7 +139,7 @@ BEGIN
   SELECT 0, id, 'success', 1, 1 FROM unnest(claimed) AS id;
 END $$;
 CREATE OR REPLACE FUNCTION bench_renew(held uuid[], round integer) RETURNS void LANGUAGE plpgsql
-SET plan_cache_mode = force_custom_plan AS $$
+SET plan_cache_mode = force_custom_plan SET ff_sql.wakeups = 'after_commit' AS $$
 BEGIN
   UPDATE ff_attempt SET lease_expires_at_ms = round
    WHERE partition_key = 0 AND execution_id = ANY(held) AND attempt_index = 0;
@@ -142,7 +147,7 @@ BEGIN
   SELECT id::text, 'renewed', 1, 0 FROM unnest(held) AS id;
 END $$;
 CREATE OR REPLACE FUNCTION bench_append(held uuid[], round integer) RETURNS void LANGUAGE plpgsql
-SET plan_cache_mode = force_custom_plan AS $$
+SET plan_cache_mode = force_custom_plan SET ff_sql.wakeups = 'after_commit' AS $$
 BEGIN
   INSERT INTO ff_stream_counter (partition_key, execution_id, attempt_index, last_ms, last_seq, frame_count)
   SELECT 0, id, 0, 1, round, 1 FROM unnest(held) AS id
@@ -152,7 +157,7 @@ BEGIN
   SELECT 0, id, 0, 1, round, jsonb_build_object('payload', repeat('x', 200)), 'durable', 1 FROM unnest(held) AS id;
 END $$;
 CREATE OR REPLACE FUNCTION bench_create(held uuid[], round integer) RETURNS void LANGUAGE plpgsql
-SET plan_cache_mode = force_custom_plan AS $$
+SET plan_cache_mode = force_custom_plan SET ff_sql.wakeups = 'after_commit' AS $$
 BEGIN
   INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
          eligibility_state, public_state, attempt_state, created_at_ms, payload, raw_fields)
@@ -160,13 +165,16 @@ BEGIN
          convert_to(repeat('x', 200), 'UTF8'), '{\"namespace\":\"bench\",\"tags\":{}}' FROM unnest(held);
 END $$";
 
+/// Where the last claim of the same connection ended, this one begins, so it does not read past what is taken.
+const CLAIM: &str = "SELECT claimed, reached FROM bench_claim($1, $2)";
+
 /// How many statements are on their way at once: while one waits for the disk, another works.
 const CONNECTIONS: usize = 2;
 
-/// Renewals, appends or creations (`kind`) per second: each connection does `each` rounds of half the workers' rows in one
-/// statement. None where the bench has no floor for them.
-pub async fn singles(store: &Store, kind: &str, workers: usize, each: i32) -> Result<Option<f64>, Failure> {
-    let Store::Postgres(pool) = store else { return Ok(None) };
+/// Renewals, appends or creations (`kind`) on Postgres: each connection does `each` rounds of half the workers' rows in one
+/// statement.
+pub async fn singles(store: &Store, kind: &str, workers: usize, each: i32) -> Result<Measured, Failure> {
+    let Store::Postgres(pool) = store else { return Err("a floor of single operations is Postgres's".into()) };
     sqlx::raw_sql(FUNCTIONS).execute(pool).await?;
     let together = workers.div_ceil(CONNECTIONS);
     load::claimable(store, u32::try_from(together * CONNECTIONS)?, Spread::One).await.map_err(|e| e.to_string())?;
@@ -176,10 +184,15 @@ pub async fn singles(store: &Store, kind: &str, workers: usize, each: i32) -> Re
         let (pool, call) = (pool.clone(), format!("SELECT bench_{kind}($1, $2)"));
         tasks.spawn(async move {
             let mut connection = pool.acquire().await?;
-            let claim = sqlx::query_scalar::<_, Vec<uuid::Uuid>>("SELECT bench_claim($1)").bind(together as i64);
+            let claim = sqlx::query_scalar::<_, Vec<uuid::Uuid>>("SELECT claimed FROM bench_claim($1, 0)");
+            let claim = claim.bind(together as i64);
             let held = claim.fetch_one(&mut *connection).await?;
             for round in 0..each {
-                sqlx::query(sqlx::AssertSqlSafe(call.as_str())).bind(&held).bind(round).execute(&mut *connection).await?;
+                sqlx::query(sqlx::AssertSqlSafe(call.as_str()))
+                    .bind(&held)
+                    .bind(round)
+                    .execute(&mut *connection)
+                    .await?;
             }
             Ok::<_, sqlx::Error>(())
         });
@@ -187,10 +200,10 @@ pub async fn singles(store: &Store, kind: &str, workers: usize, each: i32) -> Re
     while let Some(result) = tasks.join_next().await {
         result??;
     }
-    Ok(Some(f64::from(each) * (together * CONNECTIONS) as f64 / start.elapsed().as_secs_f64()))
+    Ok(measured(usize::try_from(each)? * together * CONNECTIONS, start))
 }
 
-async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<f64, Failure> {
+async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<Measured, Failure> {
     sqlx::raw_sql(FUNCTIONS).execute(pool).await?;
     let connections = workers.min(CONNECTIONS);
     let together = i64::try_from(workers.div_ceil(connections))?;
@@ -200,11 +213,12 @@ async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<f64
         let pool = pool.clone();
         tasks.spawn(async move {
             let mut connection = pool.acquire().await?;
-            let mut done = 0_usize;
+            let (mut done, mut since) = (0_usize, 0_i64);
             loop {
-                let claim = sqlx::query_scalar::<_, Option<Vec<uuid::Uuid>>>("SELECT bench_claim($1)").bind(together);
-                let Some(claimed) = claim.fetch_one(&mut *connection).await? else { break };
-                done += claimed.len();
+                let claim =
+                    sqlx::query_as::<_, (Option<Vec<uuid::Uuid>>, Option<i64>)>(CLAIM).bind(together).bind(since);
+                let (Some(claimed), Some(reached)) = claim.fetch_one(&mut *connection).await? else { break };
+                (done, since) = (done + claimed.len(), reached);
                 sqlx::query("SELECT bench_complete($1)").bind(claimed).execute(&mut *connection).await?;
             }
             Ok::<_, sqlx::Error>(done)
@@ -215,5 +229,5 @@ async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<f64
         done += result??;
     }
     debug_assert!(done <= count as usize);
-    Ok(done as f64 / start.elapsed().as_secs_f64())
+    Ok(measured(done, start))
 }

@@ -42,7 +42,7 @@ pub async fn claimable(store: &Store, count: u32, spread: Spread) -> Result<(), 
             .bind(modulus)
             .execute(pool)
             .await?;
-            sqlx::query("ANALYZE ff_exec_core").execute(pool).await?;
+            sqlx::query("ANALYZE ff_exec_core, ff_attempt").execute(pool).await?;
         }
     }
     Ok(())

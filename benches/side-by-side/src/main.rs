@@ -64,9 +64,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(seconds) = options.soak {
         let server = options.postgres.as_deref().ok_or("a soak needs --postgres URL")?;
         let ours = contender::postgres(contender::Whose::Ours, server).await?;
-        let clean = soak::clean_rate(&ours).await.map_err(|error| error.to_string())?;
-        println!("{clean:.0} pairs/s while nobody reads");
-        let is_healthy = soak::run(&ours, seconds, clean).await.map_err(|error| error.to_string())?;
+        let clean = soak::clean(&ours).await.map_err(|error| error.to_string())?;
+        println!("{:.0} pairs/s while nobody reads, claim p99 {:.2} ms", clean.rate(), clean.percentile_ms(0.99));
+        let is_healthy = soak::run(&ours, seconds, &clean).await.map_err(|error| error.to_string())?;
         println!("{}", if is_healthy { "kept up" } else { "did not keep up" });
         return Ok(());
     }
