@@ -20,6 +20,7 @@ use crate::cache::Cache;
 use crate::config::{Config, FILE as CONFIG, Places};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::evidence::FILE as EVIDENCE;
 use crate::extract;
 use crate::pipeline::{Compiled, compile_again};
 use crate::project::Inputs;
@@ -212,6 +213,8 @@ pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs,
     }
     let index = folder.read(&format!("{ANSWERS}/{INDEX_FILE}"))?;
     inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let evidence = folder.read(&format!("{ANSWERS}/{EVIDENCE}"))?;
+    inputs.evidence = evidence.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(inputs)
 }
 

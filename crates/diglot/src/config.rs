@@ -1,5 +1,6 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
+mod choices;
 mod declared;
 mod generate;
 mod keys;
@@ -14,6 +15,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use choices::{JsonText, Unproved};
 pub use declared::{Declared, DeclaredOn, Seals};
 pub use generate::{Generate, Ownership, Queries, Tables, Traits};
 pub use keys::{Columns, Key};
@@ -96,6 +98,8 @@ pub struct Config {
     pub generate: Generate,
     /// How `cargo diglot prepare` asks the engines.
     pub prepare: Prepare,
+    /// Whether evidence is enough where the texts alone do not say that two pages mean the same.
+    pub unproved: Unproved,
     /// What `cargo diglot prove` may take for granted about the data.
     pub prove: Prove,
     /// In which order rows are locked on Postgres, and what is not to wait for them. Without it nothing is said about
@@ -103,17 +107,6 @@ pub struct Config {
     pub locks: Option<Locks>,
     /// The statements that transactions may run, in their order.
     pub transactions: Transactions,
-}
-
-/// What becomes of a document that a statement gives as text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum JsonText {
-    /// Its letters count.
-    #[default]
-    Exact,
-    /// Whoever gets it parses it: how each engine spells it is no difference.
-    Parsed,
 }
 
 /// The table `[prepare]`.
@@ -228,6 +221,7 @@ impl Default for Config {
             words: BTreeMap::new(),
             json: BTreeMap::new(),
             json_text: JsonText::default(),
+            unproved: Unproved::default(),
             declared: Vec::new(),
             shard_key: String::new(),
             distributed: None,
@@ -528,7 +522,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `keys`, `words`, `json`, \
-             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
+             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `unproved`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

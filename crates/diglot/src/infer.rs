@@ -151,6 +151,22 @@ impl ResultColumn {
     }
 }
 
+impl Signature {
+    /// What the texts of a statement are made with of which no function can be made.
+    pub(crate) fn of_texts(noun: &str, raw: &RawStatement, params: Vec<Param>) -> Self {
+        Self {
+            noun: noun.to_owned(),
+            name: raw.name.clone(),
+            docs: Vec::new(),
+            cardinality: raw.cardinality,
+            dialects: Dialect::ALL.to_vec(),
+            params,
+            rows: None,
+            columns: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for Signature {
     /// `lease_renew(lease_epoch: i64) :opt -> (expires_at_ms: i64 null)`, with newtypes in brackets, and `key.` before the
     /// fields of a key.

@@ -20,6 +20,7 @@ pub mod diagnostic;
 pub mod dialect;
 pub mod draft;
 pub mod editor;
+pub mod evidence;
 pub mod fix;
 mod locks;
 pub mod mutate;
@@ -59,5 +60,5 @@ mod split;
 mod value;
 
 pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
-pub use pipeline::{BaselineDraft, Compiled, check, compile, draft_baseline, lock_report};
+pub use pipeline::{BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report};
 pub use project::{Inputs, Stats};

@@ -9,6 +9,8 @@ mod changes;
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
+use crate::infer::Signature;
 use crate::pipeline::ReadProject;
 use crate::project::Inputs;
 use crate::source::Span;
@@ -112,6 +114,32 @@ pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
         }
     }
     report
+}
+
+/// Changes pages of a project without judging what comes of it.
+pub struct Changer<'a> {
+    inputs: &'a Inputs,
+    project: ReadProject<'a>,
+}
+
+impl<'a> Changer<'a> {
+    /// Reads the project once.
+    pub fn new(inputs: &'a Inputs) -> Self {
+        Self { inputs, project: ReadProject::read(inputs) }
+    }
+
+    /// The texts of a SQLite page with one change each, as they go to the driver, with all optional parts: at most so many,
+    /// evenly spread. A change that makes no statement is left out.
+    pub fn texts(&self, signature: &Signature, most: usize) -> Vec<EmittedText> {
+        let Some(tree) = self.project.tree(&signature.name, Dialect::Sqlite) else { return Vec::new() };
+        let by_name = self.inputs.config.generate.enabled;
+        let mutations = spread(changes::of(&self.inputs.sources, &tree, by_name), most);
+        let text = |mutation: &Mutation| {
+            let changed = changed(self.inputs, mutation);
+            self.project.emitted(signature, Dialect::Sqlite, mutation.span.file, &changed)
+        };
+        mutations.iter().filter_map(text).collect()
+    }
 }
 
 /// As many as wanted, from the whole of the list.

@@ -16,24 +16,26 @@ mod owners;
 mod pairs;
 mod read_project;
 mod schemas;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod weighing;
 
 use std::collections::BTreeSet;
 
-use crate::answers::{self, Index};
+use crate::answers;
 use crate::baseline::{Baseline, Key};
 use crate::cache::{self, Cache, Outcome, Outcomes};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
+use crate::evidence::{Basis, Evidence};
 use crate::infer::keys::Keys;
 use crate::infer::{self, PageOf, Signature};
 use crate::locks;
 use crate::page::{Page, RawStatement};
 use crate::project::{Inputs, Stats};
-use crate::schema::Schema;
 use crate::source::FileId;
 use crate::tree::{SourceKind, Statement};
 use crate::{codegen, compare, emit, rules, split};
@@ -41,10 +43,13 @@ use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
 use schemas::Settled;
+use shared::Shared;
+use weighing::Grounds;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
 pub(crate) use memory::{Memory, Opened};
 pub(crate) use read_project::ReadProject;
+pub use weighing::Weighed;
 
 /// What one run gives.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +70,8 @@ pub struct Compiled {
     pub signatures: Vec<Signature>,
     /// Every emitted SQL text.
     pub texts: Vec<EmittedText>,
+    /// What is known of each pair from running it.
+    pub weighed: Vec<Weighed>,
     /// How much was compared, and how much of it is declared to differ.
     pub stats: Stats,
     /// How many statements both pages have, and how many stand on one page alone.
@@ -173,7 +180,19 @@ fn together<'a>(
     let index = inputs.answers.as_deref().and_then(answers::parse);
     let index = index.as_ref();
     let locking = locks::Reader::new(&settled.schemas.pg, &inputs.config.shard_key);
-    let new = || Run::new(inputs, &settled.schemas, &keys, &never_null, index, keep_facts, &locking);
+    let basis = Basis::new(inputs, &settled.schemas);
+    let evidence = inputs.evidence.as_deref().and_then(Evidence::parse);
+    let shared = Shared {
+        inputs,
+        schemas: &settled.schemas,
+        keys: &keys,
+        never_null: &never_null,
+        index,
+        basis: &basis,
+        evidence: evidence.as_ref(),
+        locking: &locking,
+    };
+    let new = || Run::new(shared, keep_facts);
     let statements = |part: &[Entry<'_>]| {
         let mut run = new();
         part.iter().for_each(|entry| run.add(each(new(), entry)));
@@ -248,13 +267,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
 
 /// What the statements that were worked on have given, and what all of them are read with.
 struct Run<'a> {
-    inputs: &'a Inputs,
-    schemas: &'a Both<Schema>,
-    keys: &'a Keys<'a>,
-    /// Columns, by table, into which no program writes NULL.
-    never_null: &'a BTreeSet<(String, String)>,
-    /// What the engines answered.
-    index: Option<&'a Index>,
+    shared: Shared<'a>,
     /// Whether answers have settled what the pages' texts leave open.
     settled: bool,
     found: Vec<Diagnostic>,
@@ -268,8 +281,6 @@ struct Run<'a> {
     facts: Option<Vec<StatementFacts>>,
     /// What statements of declared transactions do on Postgres.
     steps: Vec<rules::transaction::Step>,
-    /// Reads what statements lock.
-    locking: &'a locks::Reader<'a>,
     /// What they lock.
     locks: Vec<locks::Run>,
     /// Statements of which no signature can be told.
@@ -278,28 +289,17 @@ struct Run<'a> {
     doubtful: BTreeSet<String>,
     /// Statements that were not compared, because they were not understood.
     unread: BTreeSet<String>,
+    /// What is known of pairs from running them.
+    weighed: Vec<Weighed>,
     /// What is to be kept for the next run.
     outcomes: Outcomes,
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        inputs: &'a Inputs,
-        schemas: &'a Both<Schema>,
-        keys: &'a Keys<'a>,
-        never_null: &'a BTreeSet<(String, String)>,
-        index: Option<&'a Index>,
-        keep_facts: bool,
-        locking: &'a locks::Reader<'a>,
-    ) -> Self {
+    fn new(shared: Shared<'a>, keep_facts: bool) -> Self {
         Self {
-            locking,
+            shared,
             locks: Vec::new(),
-            inputs,
-            schemas,
-            keys,
-            never_null,
-            index,
             settled: false,
             found: Vec::new(),
             signatures: Vec::new(),
@@ -311,14 +311,14 @@ impl<'a> Run<'a> {
             broken: Vec::new(),
             doubtful: BTreeSet::new(),
             unread: BTreeSet::new(),
+            weighed: Vec::new(),
             outcomes: Outcomes::new(),
         }
     }
 
     /// A run that has nothing yet, beside this one.
     fn anew(&self) -> Self {
-        let keep_facts = self.facts.is_some();
-        Self::new(self.inputs, self.schemas, self.keys, self.never_null, self.index, keep_facts, self.locking)
+        Self::new(self.shared, self.facts.is_some())
     }
 
     /// Takes in what the statements gave that come next.
@@ -336,13 +336,14 @@ impl<'a> Run<'a> {
         self.broken.extend(next.broken);
         self.doubtful.extend(next.doubtful);
         self.unread.extend(next.unread);
+        self.weighed.extend(next.weighed);
         self.outcomes.extend(next.outcomes);
     }
 
     /// What one statement gives to a run that is new: what was kept of it, or else what it gives now.
     fn statement_again(mut self, entry: &Entry<'_>, earlier: &Outcomes) -> Self {
         let sides = entry.sides.iter().map(|side| (side.dialect, side.raw));
-        let key = cache::key(&self.inputs.sources, (entry.noun, &entry.dialects), sides);
+        let key = cache::key(&self.shared.inputs.sources, (entry.noun, &entry.dialects), sides);
         let outcome = match earlier.get(&key) {
             Some(outcome) => {
                 let mut outcome = outcome.clone();
@@ -384,32 +385,35 @@ impl<'a> Run<'a> {
     /// Compiles one pair, or one statement that stands alone, and tells each cause once.
     fn statement(&mut self, entry: &Entry<'_>) {
         let before = self.found.len();
-        self.variants(entry);
+        let grounds = self.variants(entry);
         for finding in compare::told_once(self.found.split_off(before)) {
             // A text that both dialects read may have the same wrong in either.
             if !self.found[before..].contains(&finding) {
                 self.found.push(finding);
             }
         }
+        if let Some(grounds) = grounds {
+            self.weigh(entry, before, grounds);
+        }
     }
 
     /// Resolves, types, compares and emits every variant of a statement.
-    fn variants(&mut self, entry: &Entry<'_>) {
+    fn variants(&mut self, entry: &Entry<'_>) -> Option<Grounds> {
         let before = self.found.len();
         let mut resolved = Vec::new();
         let readings: Vec<Reading> = optional::variants(entry)
             .into_iter()
             .map(|variant| {
-                let (reading, findings) = Reading::of(&self.inputs.sources, self.schemas, entry, variant);
+                let (reading, findings) = Reading::of(&self.shared.inputs.sources, self.shared.schemas, entry, variant);
                 resolved.push(findings);
                 reading
             })
             .collect();
         self.found.extend(optional::merged(&readings, resolved));
-        let Some(whole) = readings.first() else { return };
+        let whole = readings.first()?;
         let sound = !has_errors(&self.found[before..]) && readings.iter().all(Reading::is_read);
-        let page = |dialect: Dialect| whole.page(self.schemas, dialect);
-        let config = &self.inputs.config;
+        let page = |dialect: Dialect| whole.page(self.shared.schemas, dialect);
+        let config = &self.shared.inputs.config;
         if !sound {
             self.unread.insert(entry.name.to_owned());
         }
@@ -417,28 +421,28 @@ impl<'a> Run<'a> {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
             self.keep(entry, whole, Vec::new());
-            return;
+            return None;
         }
         let (signature, findings) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
         let unsound = has_errors(&findings);
         self.found.extend(findings);
-        let torn = optional::check(whole, self.schemas);
+        let torn = optional::check(whole, self.shared.schemas);
         // What differs without a part says nothing while it is not settled which parts there are.
         let told = if torn.is_empty() { readings.len() } else { 1 };
         self.found.extend(torn);
         if let Some(pg) = page(Dialect::Pg) {
-            let summary = self.locking.summary(pg.tree);
+            let summary = self.shared.locking.summary(pg.tree);
             self.lock(entry, &[summary]);
         }
         let (mut compared, mut rows) = (Vec::new(), Vec::new());
         for (at, reading) in readings[..told].iter().enumerate() {
-            let page = |dialect: Dialect| reading.page(self.schemas, dialect);
+            let page = |dialect: Dialect| reading.page(self.shared.schemas, dialect);
             let mut found = Vec::new();
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-                let (sources, facts) = (&self.inputs.sources, self.facts.is_some());
-                let mut outcome = compare::compare(config, self.never_null, sources, &sqlite, &pg, facts);
+                let (sources, facts) = (&self.shared.inputs.sources, self.facts.is_some());
+                let mut outcome = compare::compare(config, self.shared.never_null, sources, &sqlite, &pg, facts);
                 let pages = Both { sqlite: &sqlite, pg: &pg };
-                self.settled |= constant::settle(self.inputs, self.index, signature.as_ref(), pages, &mut outcome);
+                self.settled |= constant::settle(self.shared.inputs, self.shared.index, signature.as_ref(), pages, &mut outcome);
                 found.extend(outcome.found);
                 if at == 0 {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));
@@ -449,7 +453,7 @@ impl<'a> Run<'a> {
             }
             let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(page).collect();
             found.extend(rules::lint(
-                &self.inputs.sources,
+                &self.shared.inputs.sources,
                 config,
                 &pages.iter().collect::<Vec<_>>(),
                 signature.as_ref(),
@@ -469,38 +473,40 @@ impl<'a> Run<'a> {
         let Some(mut signature) = signature else {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
-            return;
+            return self.grounds(entry, &readings, None, false);
         };
-        optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
-        let findings = self.keys.settle(page, &mut signature);
+        optional::widen(config, entry.noun, &readings, self.shared.schemas, &mut signature);
+        let findings = self.shared.keys.settle(page, &mut signature);
         self.found.extend(findings);
         self.found.extend(entry.sides.first().map(|side| behind::unlike(side.raw, &signature)).unwrap_or_default());
+        let grounds = self.grounds(entry, &readings, Some(&signature), !(unsound || uneven));
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
-        let readings = if self.inputs.config.generate.is_free(entry.noun) { &readings[..] } else { &[] };
+        let readings = if self.shared.inputs.config.generate.is_free(entry.noun) { &readings[..] } else { &[] };
         for reading in readings {
-            let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.schemas, dialect));
-            self.texts.extend(pages.map(|page| emit::emit(&self.inputs.sources, &signature, &page)));
+            let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.shared.schemas, dialect));
+            self.texts.extend(pages.map(|page| emit::emit(&self.shared.inputs.sources, &signature, &page)));
         }
         self.signatures.push(signature);
+        grounds
     }
 
     /// What the pages that were understood say of a broken statement, since callers may still name it, and
     /// whether that is the word of one page of two.
     fn shape<'p>(&self, entry: &Entry<'_>, page: impl Fn(Dialect) -> Option<PageOf<'p>>) -> (Option<Signature>, bool) {
-        let (config, pg_schema) = (&self.inputs.config, &self.schemas.pg);
+        let (config, pg_schema) = (&self.shared.inputs.config, &self.shared.schemas.pg);
         let (sqlite, pg) = (page(Dialect::Sqlite), page(Dialect::Pg));
         if sqlite.is_some()
             && pg.is_some()
             && let (Some(mut both), _) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg))
         {
-            self.keys.settle(page, &mut both);
+            self.shared.keys.settle(page, &mut both);
             return (Some(both), false);
         }
         // Only SQLite's types leave something for the other schema to make finer.
         let of_pg = pg.and_then(|page| infer::shape(config, entry.noun, &page, None));
         let shape = of_pg.or_else(|| sqlite.and_then(|page| infer::shape(config, entry.noun, &page, Some(pg_schema))));
         let shape = shape.map(|mut shape| {
-            self.keys.settle(page, &mut shape);
+            self.shared.keys.settle(page, &mut shape);
             shape
         });
         (shape, entry.dialects.len() > 1)
@@ -524,21 +530,21 @@ impl<'a> Run<'a> {
         mut baseline: Baseline,
     ) -> (Compiled, Vec<codegen::Unknown>) {
         self.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
-        let generate = &self.inputs.config.generate;
+        let generate = &self.shared.inputs.config.generate;
         if generate.enabled {
             pairs::camel_names(entries, &mut self.found);
         }
         self.found.retain(|finding| generate.asks_for(finding));
         self.found.extend(rules::transaction::check(&self.steps));
         let locks = self.lock_lints(entries);
-        declared::placed(self.inputs, &mut self.found);
-        let index = self.index;
+        declared::placed(self.shared.inputs, &mut self.found);
+        let index = self.shared.index;
         if let Some(index) = index {
             answers::complete(index, &mut self.texts, &mut self.signatures);
         }
         let owners = Owners::of(pages);
         let unread = std::mem::take(&mut self.unread);
-        let sources = &self.inputs.sources;
+        let sources = &self.shared.inputs.sources;
         let key = |finding: &Diagnostic| owners.key(sources, &unread, finding);
         let known = baseline.keep(&mut self.found, key);
         self.found.extend(baseline.unused());
@@ -550,18 +556,18 @@ impl<'a> Run<'a> {
             self.texts.retain(|text| !doubtful.contains(&text.name));
             left_out.extend(doubtful.into_iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
             if generate.enabled && left_out.is_empty() {
-                self.found.extend(infer::keys::unused(&self.inputs.config, sources, &self.signatures));
+                self.found.extend(infer::keys::unused(&self.shared.inputs.config, sources, &self.signatures));
             }
         }
         // Answers that nothing needs must be true all the same.
         let needs_answers = generate.enabled && (generate.queries.needs_answers() || index.is_some());
-        if self.inputs.check_answers && needs_answers && !has_errors(&self.found) {
-            let findings = answers::check(self.inputs, index, &self.texts);
+        if self.shared.inputs.check_answers && needs_answers && !has_errors(&self.found) {
+            let findings = answers::check(self.shared.inputs, index, &self.texts);
             self.found.extend(findings);
         }
-        if self.inputs.findings.iter().any(is_cause) {
+        if self.shared.inputs.findings.iter().any(is_cause) {
             // Whatever else was found was found with settings or texts that nobody meant.
-            self.found = self.inputs.findings.iter().filter(|finding| is_cause(finding)).cloned().collect();
+            self.found = self.shared.inputs.findings.iter().filter(|finding| is_cause(finding)).cloned().collect();
         }
         self.found.sort_by_key(|finding| {
             let main = finding.labels.iter().find(|label| label.primary).or(finding.labels.first());
@@ -576,6 +582,7 @@ impl<'a> Run<'a> {
             left_out,
             signatures: self.signatures,
             texts: self.texts,
+            weighed: self.weighed,
             stats: self.stats,
             statements: pairs::count(entries),
             facts: self.facts.unwrap_or_default(),

@@ -21,12 +21,14 @@ pub struct Inputs {
     pub baseline: Option<FileId>,
     /// The text of `.sqlx/diglot.json`, if there is one.
     pub answers: Option<String>,
+    /// The text of `.sqlx/evidence.json`, if there is one.
+    pub evidence: Option<String>,
     /// The Rust that an earlier run generated, if there is some: stubs of broken statements take their shape
     /// from it.
     pub previous: Option<String>,
     /// Whether answers that are missing or out of date are findings. `prepare` turns it off while it asks.
     pub check_answers: bool,
-    /// Whether the engines are about to be asked: what their rows decide is no finding yet.
+    /// Whether the engines are about to be asked: what running decides is no finding yet.
     pub asking: bool,
     /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
     pub findings: Vec<Diagnostic>,

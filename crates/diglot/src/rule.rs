@@ -73,6 +73,7 @@ rules! {
     DISTINCT_DIFFERS = "distinct_differs",
     DIVIDED_BY_ZERO = "divided_by_zero",
     DUPLICATE_NAME = "duplicate_name",
+    EDGE_DIFFERS = "edge_differs",
     EMPTY_STATEMENT = "empty_statement",
     ENDLESS_RECURSION = "endless_recursion",
     ENGINE_REFUSES = "engine_refuses",
@@ -220,4 +221,60 @@ rules! {
     VALUE_AS_TEXT = "value_as_text",
     WHERE_DIFFERS = "where_differs",
     WRONG_ONLY = "wrong_only",
+}
+
+/// The rules whose findings running both pages decides: what they warn of would show in rows. What they do not list is
+/// about locks, plans, shards, other rows than those of today, or the texts themselves.
+const DECIDED_BY_ROWS: [Rule; 46] = [
+    ALIAS_SHADOWS,
+    CAST_LENGTH,
+    CAST_WIDTH,
+    COLUMNS_DIFFER,
+    CONFLICT_DIFFERS,
+    DECIMAL_AS_TEXT,
+    DISTINCT_DIFFERS,
+    DIVIDED_BY_ZERO,
+    ENUM_ORDER,
+    EPOCH_TEXT,
+    FORMAT_DIRECTIVE,
+    GROUP_BARE_COLUMN,
+    GROUP_DIFFERS,
+    HALF_ROUNDED,
+    HAVING_DIFFERS,
+    INSERT_DIFFERS,
+    INT_REAL_COMPARISON,
+    JOIN_DIFFERS,
+    JSON_COMPARED,
+    KIND_DIFFERS,
+    LIKE_BACKSLASH,
+    LIKE_CASE,
+    LIMIT_DIFFERS,
+    MIXED_TYPES,
+    NARROW_ARITHMETIC,
+    NEGATIVE_SUBSTR,
+    NULL_DOCUMENT,
+    NULL_KEY,
+    NULL_ORDER,
+    NUMBER_JOINED,
+    OFFSET_DIFFERS,
+    OR_REPLACE,
+    ORDER_DIFFERS,
+    PARAM_DIFFERS,
+    PART_MISSING,
+    REAL_IN_DOCUMENT,
+    REAL_INTO_INTEGER,
+    SAME_NAME_FUNCTION,
+    SET_DIFFERS,
+    SET_OPERATION_DIFFERS,
+    TABLES_DIFFER,
+    TEXT_AS_NUMBER,
+    TIME_FORMAT,
+    UNKNOWN_OPERATION,
+    VALUE_AS_TEXT,
+    WHERE_DIFFERS,
+];
+
+/// Whether running both pages decides what a rule finds.
+pub(crate) fn is_decided_by_rows(rule: &str) -> bool {
+    DECIDED_BY_ROWS.iter().any(|decided| decided.name == rule)
 }

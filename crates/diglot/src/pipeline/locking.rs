@@ -26,7 +26,7 @@ impl Run<'_> {
 
     /// Puts together what all statements lock, and finds what must not be.
     pub(super) fn lock_lints(&mut self, entries: &[Entry<'_>]) -> locks::Graph {
-        let (config, schema) = (&self.inputs.config, &self.schemas.pg);
+        let (config, schema) = (&self.shared.inputs.config, &self.shared.schemas.pg);
         let mut transactions: BTreeMap<&str, Vec<String>> =
             config.transactions.iter().map(|(name, of)| (name.as_str(), of.clone())).collect();
         let mut allowed = Vec::new();
@@ -58,8 +58,8 @@ impl Run<'_> {
 
     /// Finds names in `[locks]` and `[transactions]` that nothing has.
     fn unknown_names(&mut self, entries: &[Entry<'_>]) {
-        let (config, schema) = (&self.inputs.config, &self.schemas.pg);
-        let Some((file, source)) = self.inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else { return };
+        let (config, schema) = (&self.shared.inputs.config, &self.shared.schemas.pg);
+        let Some((file, source)) = self.shared.inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else { return };
         let said = config.locks.iter();
         let tables =
             said.flat_map(|said| said.order.iter().chain(said.under.iter().flat_map(|(name, above)| [name, above])));

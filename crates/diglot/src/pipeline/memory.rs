@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::optional::{Reading, variants};
 use super::pairs::{Entry, Pairing};
 use super::schemas::Settled;
-use super::{Compiled, Run, declared, read_page, together};
+use super::{Compiled, Run, Weighed, declared, read_page, together};
 use crate::baseline::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
@@ -32,6 +32,8 @@ pub(crate) struct Memory {
     files: Vec<(String, String)>,
     /// What the engines answered.
     answers: Option<String>,
+    /// What running has shown.
+    evidence: Option<String>,
     settled: Option<Settled>,
     /// The pages in order, as each says by itself, with what was found in it.
     alone: Vec<(Page, Vec<Diagnostic>)>,
@@ -64,6 +66,7 @@ struct Outcome {
     waived: Vec<compare::Waived>,
     steps: Vec<rules::transaction::Step>,
     locks: Vec<locks::Run>,
+    weighed: Vec<Weighed>,
     broken: Vec<codegen::Unknown>,
     doubtful: BTreeSet<String>,
     unread: BTreeSet<String>,
@@ -71,16 +74,16 @@ struct Outcome {
 
 impl Outcome {
     fn of(run: Run<'_>) -> Self {
-        let Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, .. } = run;
-        Self { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread }
+        let Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed, .. } = run;
+        Self { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed }
     }
 
     /// Gives it to a run in which the statement may stand elsewhere, unless it has places of its own.
     fn to<'a>(&self, run: Run<'a>, entry: &Entry<'_>) -> Run<'a> {
-        let Self { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread } =
+        let Self { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed } =
             self.clone();
         let mut run =
-            Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, ..run };
+            Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed, ..run };
         for side in &entry.sides {
             for text in run.texts.iter_mut().filter(|text| text.dialect == side.dialect) {
                 // What stands behind the header moved as far as the header did.
@@ -113,6 +116,7 @@ impl Memory {
             .collect();
         let is_page = |at: usize| pages.iter().any(|(id, ..)| id.0 as usize == at);
         let is_same = self.answers == inputs.answers
+            && self.evidence == inputs.evidence
             && self.files.len() == inputs.sources.iter().count()
             && inputs.sources.iter().zip(&self.files).enumerate().all(|(at, ((_, file), (path, text)))| {
                 file.path == *path && (file.text == *text || is_page(at) && self.settled.is_some())
@@ -120,9 +124,9 @@ impl Memory {
         if !is_same {
             let files = inputs.sources.iter().map(|(_, file)| (file.path.clone(), file.text.clone())).collect();
             let settled = Some(Settled::of(inputs));
-            let answers = inputs.answers.clone();
+            let (answers, evidence) = (inputs.answers.clone(), inputs.evidence.clone());
             let alone = pages.into_iter().map(|(id, stem, dialect)| read_page(inputs, dialect, id, stem)).collect();
-            *self = Self { files, answers, settled, alone, ..Self::default() };
+            *self = Self { files, answers, evidence, settled, alone, ..Self::default() };
             self.compose(inputs);
             return;
         }
@@ -233,7 +237,7 @@ pub(crate) struct Opened {
 /// What a statement gives: what is kept of it, or else what it gives now.
 fn memo(run: &Run<'_>, entry: &Entry<'_>, kept: &Memos) -> Arc<Memo> {
     let sides = entry.sides.iter().map(|side| (side.dialect, side.raw));
-    let said = cache::wording(&run.inputs.sources, (entry.noun, &entry.dialects), sides);
+    let said = cache::wording(&run.shared.inputs.sources, (entry.noun, &entry.dialects), sides);
     let places: Vec<Span> = entry.sides.iter().flat_map(|side| places(side.raw)).collect();
     let old = kept.get(&(entry.noun.to_owned(), entry.name.to_owned()));
     // What is shared does not move with the statement.

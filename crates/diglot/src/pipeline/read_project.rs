@@ -14,7 +14,7 @@ use crate::infer::{PageOf, Signature};
 use crate::page::{Annotation, Lent, Page, RawStatement};
 use crate::project::Inputs;
 use crate::schema::Schema;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Sources, Span};
 use crate::tree::Statement;
 use crate::{compare, emit, infer, resolve, rules, split};
 
@@ -24,6 +24,17 @@ pub(crate) struct ReadProject<'a> {
     schemas: Both<Schema>,
     /// Columns, by table, into which no program writes NULL.
     never_null: BTreeSet<(String, String)>,
+}
+
+/// A pair of which one page was changed.
+struct Changed<'c> {
+    sources: &'c Sources,
+    entry: &'c pairs::Entry<'c>,
+    reading: &'c Reading,
+    /// Whether both pages can be read.
+    is_read: bool,
+    /// What was found while they were read.
+    found: Vec<Diagnostic>,
 }
 
 impl<'a> ReadProject<'a> {
@@ -90,16 +101,7 @@ impl<'a> ReadProject<'a> {
             pg: PageOf { raw: theirs, tree: &their_tree, schema: &self.schemas.pg },
         };
         let partial = infer::partial_signature(&self.inputs.config, pages.each_ref());
-        let signature = Signature {
-            noun: page.noun.clone(),
-            name: name.to_owned(),
-            docs: Vec::new(),
-            cardinality: ours.cardinality,
-            dialects: Dialect::ALL.to_vec(),
-            params: partial.params.clone(),
-            rows: None,
-            columns: Vec::new(),
-        };
+        let signature = Signature::of_texts(&page.noun, ours, partial.params.clone());
         let texts = pages.each_ref().map(|page| emit::emit(sources, &signature, page));
         Some((partial, Both { sqlite: our_tree, pg: their_tree }, texts))
     }
@@ -107,6 +109,32 @@ impl<'a> ReadProject<'a> {
     /// What is found of a pair when one dialect reads another text in one of the files; none when the pair is no pair
     /// any more.
     pub(crate) fn judged(&self, name: &str, dialect: Dialect, file: FileId, text: &str) -> Option<Vec<Key>> {
+        self.changed(name, dialect, file, text, |changed| self.keys(name, changed))
+    }
+
+    /// The text of one page for its driver when it reads another text in one of the files; none when it cannot be read.
+    pub(crate) fn emitted(
+        &self,
+        signature: &Signature,
+        dialect: Dialect,
+        file: FileId,
+        text: &str,
+    ) -> Option<EmittedText> {
+        self.changed(&signature.name, dialect, file, text, |changed| {
+            let page = changed.reading.page(&self.schemas, dialect).filter(|_| changed.is_read)?;
+            Some(emit::emit(changed.sources, signature, &page))
+        })?
+    }
+
+    /// Reads a pair of which one dialect reads another text in one of the files.
+    fn changed<T>(
+        &self,
+        name: &str,
+        dialect: Dialect,
+        file: FileId,
+        text: &str,
+        then: impl FnOnce(Changed<'_>) -> T,
+    ) -> Option<T> {
         // Whose file it is, which may be that of both; the other page may have statements in it all the same.
         let has = |dialect: Dialect| self.inputs.statement_files(dialect).iter().any(|(known, _)| *known == file);
         let owner = if has(dialect) { dialect } else { dialect.other() };
@@ -146,18 +174,24 @@ impl<'a> ReadProject<'a> {
         sides.sort_by_key(|side| side.dialect);
         let entry = pairs::Entry { noun: &page.noun, name, sides, dialects: Dialect::ALL.to_vec(), whole: true };
         let (reading, resolved) = Reading::of(&sources, &self.schemas, &entry, Variant::default());
-        let page = |dialect: Dialect| reading.page(&self.schemas, dialect);
         let is_read = !has_errors(&resolved);
         found.extend(resolved);
+        Some(then(Changed { sources: &sources, entry: &entry, reading: &reading, is_read, found }))
+    }
+
+    /// The keys of all errors of a changed pair.
+    fn keys(&self, name: &str, changed: Changed<'_>) -> Vec<Key> {
+        let Changed { sources, entry, reading, is_read, mut found } = changed;
+        let page = |dialect: Dialect| reading.page(&self.schemas, dialect);
         let config = &self.inputs.config;
         let mut unread = None;
         match (page(Dialect::Sqlite), page(Dialect::Pg)) {
             (Some(sqlite), Some(pg)) if is_read => {
-                found.extend(compare::compare(config, &self.never_null, &sources, &sqlite, &pg, false).found);
+                found.extend(compare::compare(config, &self.never_null, sources, &sqlite, &pg, false).found);
                 let (signature, findings) =
                     infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
                 found.extend(findings);
-                found.extend(rules::lint(&sources, config, &[&sqlite, &pg], signature.as_ref()));
+                found.extend(rules::lint(sources, config, &[&sqlite, &pg], signature.as_ref()));
             }
             _ => {
                 let texts = entry.sides.iter().map(|side| baseline::words(sources.text(side.raw.span)));
@@ -168,8 +202,8 @@ impl<'a> ReadProject<'a> {
             |finding: &&Diagnostic| finding.severity == Severity::Error && config.generate.asks_for(finding);
         let errors = found.iter().filter(is_wanted);
         let mut keys: Vec<Key> =
-            errors.map(|finding| Key::of(&sources, finding, name.to_owned(), unread.as_deref())).collect();
+            errors.map(|finding| Key::of(sources, finding, name.to_owned(), unread.as_deref())).collect();
         keys.sort();
-        Some(keys)
+        keys
     }
 }

@@ -1,0 +1,161 @@
+//! What recorded evidence makes of the findings about a pair.
+
+use std::collections::BTreeSet;
+
+use super::optional::Reading;
+use super::pairs::Entry;
+use super::{Run, StatementFacts};
+use crate::config::Unproved;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::dialect::{Both, Dialect};
+use crate::emit;
+use crate::evidence::{Verdict, Witness};
+use crate::infer::{self, Signature};
+use crate::page::AnnotationKind;
+use crate::rule;
+use crate::source::Span;
+
+/// A pair with what is known of it from running it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Weighed {
+    /// `noun_verb`.
+    pub name: String,
+    /// Where its name stands.
+    pub place: Span,
+    /// The digest of all that evidence of it rests on.
+    pub basis: String,
+    /// Whether the texts alone say that the pages mean the same.
+    pub by_law: bool,
+    /// Whether findings about it stand because the texts do not say so and no evidence is recorded.
+    pub open: bool,
+    /// What was recorded for this basis.
+    pub verdict: Option<Verdict>,
+}
+
+/// What a pair rests on, and whether running it may settle what its texts leave open.
+pub(super) struct Grounds {
+    basis: String,
+    settles: bool,
+}
+
+/// The way out of a finding that running decides.
+const RUN_IT: &str =
+    "or let the engines decide: `cargo diglot prepare` runs both pages on small databases and records what comes of it";
+
+impl Run<'_> {
+    /// What evidence of a pair rests on; nothing of a statement that is no pair, or of which no text can be made.
+    pub(super) fn grounds(
+        &self,
+        entry: &Entry<'_>,
+        readings: &[Reading],
+        signature: Option<&Signature>,
+        settles: bool,
+    ) -> Option<Grounds> {
+        let whole = readings.first()?;
+        let page = |dialect: Dialect| whole.page(self.shared.schemas, dialect);
+        let pages = Both { sqlite: page(Dialect::Sqlite)?, pg: page(Dialect::Pg)? };
+        let of_both = pages.each_ref();
+        let partial;
+        let signature = match signature {
+            Some(signature) => signature,
+            None => {
+                let known = infer::partial_signature(&self.shared.inputs.config, of_both);
+                partial = Signature::of_texts(entry.noun, pages.sqlite.raw, known.params);
+                &partial
+            }
+        };
+        let sources = &self.shared.inputs.sources;
+        let mut texts: Vec<String> = Vec::new();
+        for reading in readings {
+            let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.shared.schemas, dialect));
+            texts.extend(pages.map(|page| emit::emit(sources, signature, &page).sql));
+        }
+        texts.push(format!("{:?}", signature.params.iter().map(|param| &param.ty).collect::<Vec<_>>()));
+        let annotations = entry.sides.iter().flat_map(|side| &side.raw.annotations);
+        let of_answers = annotations.filter(|annotation| match &annotation.kind {
+            AnnotationKind::Diverges { fact, .. } => fact == "results",
+            kind => matches!(kind, AnnotationKind::Param { .. } | AnnotationKind::Column { .. }),
+        });
+        texts.extend(of_answers.map(|annotation| sources.text(annotation.span).to_owned()));
+        let tables: BTreeSet<String> = StatementFacts::of(entry.name, whole, Vec::new()).tables;
+        Some(Grounds { basis: self.shared.basis.of(texts.iter().map(String::as_str), tables), settles })
+    }
+
+    /// Takes out the findings about a pair that running it has settled, and shows the database of those that it confirms.
+    /// `before` is where they begin.
+    pub(super) fn weigh(&mut self, entry: &Entry<'_>, before: usize, grounds: Grounds) {
+        let Grounds { basis, settles } = grounds;
+        let verdict = self.shared.evidence.and_then(|evidence| evidence.of(entry.name, &basis)).cloned();
+        let by_law = !self.found[before..].iter().any(is_decided);
+        // What evidence decides is not kept for the next build, which may have other evidence.
+        self.settled |= !by_law;
+        let mut open = false;
+        let first = self.found[before..].iter_mut().find(|finding| is_decided(finding));
+        if self.shared.inputs.asking {
+            if settles {
+                self.take_out(before);
+            }
+        } else {
+            let is_allowed = self.shared.inputs.config.unproved == Unproved::Allow;
+            match (&verdict, first) {
+                (Some(Verdict::Same(_)), Some(_)) if settles && is_allowed => self.take_out(before),
+                (Some(Verdict::Same(scope)), Some(first)) => {
+                    first.notes.push(format!("running says {}", scope.sentence()));
+                }
+                (Some(Verdict::Differs(witness)), Some(_)) if witness.edge && settles => {
+                    self.take_out(before);
+                    self.found.extend(differs(entry, witness));
+                }
+                (Some(Verdict::Differs(witness)), Some(first)) => {
+                    first.notes.splice(0..0, witness.notes());
+                }
+                (Some(Verdict::Differs(witness)), None) => self.found.extend(differs(entry, witness)),
+                (Some(Verdict::Unknown { reason }), Some(first)) => {
+                    first.notes.push(format!("running says nothing: {reason}"));
+                }
+                (None, Some(first)) => {
+                    open = true;
+                    first.help.push(RUN_IT.to_owned());
+                }
+                (_, None) => {}
+            }
+        }
+        let Some(place) = entry.sides.first().map(|side| side.raw.name_span) else { return };
+        self.weighed.push(Weighed { name: entry.name.to_owned(), place, basis, by_law, open, verdict });
+    }
+
+    fn take_out(&mut self, before: usize) {
+        let mut at = 0;
+        self.found.retain(|finding| {
+            at += 1;
+            at <= before || !is_decided(finding)
+        });
+    }
+}
+
+/// Whether running both pages decides an error.
+fn is_decided(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Error && rule::is_decided_by_rows(finding.rule)
+}
+
+/// A finding of which the texts say nothing: a database on which the pages differ.
+fn differs(entry: &Entry<'_>, witness: &Witness) -> Option<Diagnostic> {
+    let place = |dialect: Dialect| entry.sides.iter().find(|side| side.dialect == dialect).map(|side| side.raw.name_span);
+    let (sqlite, pg) = (place(Dialect::Sqlite)?, place(Dialect::Pg)?);
+    let message = format!("{}: {}", entry.name, witness.what);
+    let mut finding = match witness.edge {
+        false => Diagnostic::error(rule::RESULTS_DIFFER, message, sqlite, "this page and"),
+        true => Diagnostic::warning(rule::EDGE_DIFFERS, message, sqlite, "this page and"),
+    };
+    finding = finding.and(pg, "this one answer differently on the data below");
+    finding.notes = witness.notes();
+    let waiver = match witness.columns.first() {
+        Some(column) if witness.columns.len() == 1 => format!("results.{column}"),
+        _ => "results".to_owned(),
+    };
+    Some(
+        finding
+            .help("make both pages answer the same")
+            .help(format!("or, if the difference is meant: `-- diverges({waiver}): <why the answers may differ>`")),
+    )
+}
