@@ -41,7 +41,7 @@ const MOODS: [(Mood, usize); 6] = [
 ];
 
 /// The first number that a statement gives where the other page's database numbers: the databases number from lower ones.
-const FRESH: i64 = NEW_IDS + 50_000;
+pub(super) const FRESH: i64 = NEW_IDS + 50_000;
 
 /// How often other values are tried for a row that would be there twice.
 const ATTEMPTS: usize = 6;
@@ -179,7 +179,7 @@ impl Maker<'_> {
 
     fn row(&mut self, table: &Table, number: usize, first: bool, attempt: usize, case: &Case) -> Row {
         let mut row = Row::new();
-        for column in &table.columns {
+        for column in table.columns.iter().filter(|column| !column.computed) {
             if column.numbered {
                 row.insert(column.name.clone(), Value::Int(i64::try_from(number).unwrap_or(1)));
                 continue;
@@ -415,7 +415,7 @@ impl Maker<'_> {
 }
 
 /// A row's values under a key, unless one is NULL.
-fn key_of(row: &Row, key: &[String]) -> Option<String> {
+pub(super) fn key_of(row: &Row, key: &[String]) -> Option<String> {
     let values: Vec<String> = key.iter().filter_map(|name| row.get(name)).map(ToString::to_string).collect();
     let is_whole = values.len() == key.len() && values.iter().all(|value| value != "NULL");
     is_whole.then(|| format!("{}: {}", key.join(" "), values.join("\u{0}")))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::pool::Pool;
 use super::subject::{Prover, Subject};
-use super::uses::{Key, Uses};
+use super::uses::{Key, Looks, Uses};
 use crate::dialect::Both;
 use crate::schema::{By, Schema};
 use crate::value::Value;
@@ -23,6 +23,11 @@ impl Prover<'_> {
                 uses.literals.iter().filter(|(of, _)| of == key).for_each(|(_, value)| add(&mut pool.literals, value));
                 pool.null |= uses.nulls.contains(key);
                 pool.pattern |= uses.patterns.contains(key);
+                if subject.reading.forced.contains(key) {
+                    pool.looks |= Looks::EQUAL;
+                }
+                pool.looks |= uses.looks.get(key).copied().unwrap_or_default();
+                uses.near.iter().filter(|(of, _)| of == key).for_each(|(_, value)| add(&mut pool.near, value));
                 pool.bound |= matches!(key, Key::Param(name) if uses.bounds.contains(name));
             }
             self.known.get(key).into_iter().flatten().for_each(|value| add(&mut pool.words, value));

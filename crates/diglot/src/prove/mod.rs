@@ -7,22 +7,28 @@
 
 mod cases;
 mod compare;
+mod databases;
+mod domain;
 mod known;
 mod numbers;
 mod pool;
 mod random;
+mod reading;
 mod shrink;
 mod store;
 mod subject;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod touched;
+mod union;
 mod uses;
 mod written;
 
 pub use crate::value::{Rows, Value, held, list_as_json, microseconds, spelled};
 pub use cases::{Case, Row};
 pub use compare::{Answer, Difference, Fault, NEW_IDS, TableRows};
+pub use databases::{Databases, Reach, Scope};
 pub use store::StoreError;
 pub use subject::{Declared, Prover, Subject};
 pub use tables::{Relations, Table, TableColumn};

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::random::Random;
+use super::uses::Looks;
 use crate::types::{Base, Of};
 use crate::value::{Value, hyphenated};
 
@@ -28,6 +29,10 @@ pub(super) struct Pool {
     pub(super) pattern: bool,
     /// NULL is asked for.
     pub(super) null: bool,
+    /// How its places are looked at.
+    pub(super) looks: Looks,
+    /// Literals that stand in one comparison or computation with them.
+    pub(super) near: Vec<Value>,
 }
 
 /// How values are drawn in one case: the main value of a pool stands in most places, so that rows find each other.
@@ -60,6 +65,8 @@ impl Pool {
         bound: false,
         pattern: false,
         null: false,
+        looks: Looks::NONE,
+        near: Vec::new(),
     };
 
     /// Values that a column of this type may hold, the plainest first.

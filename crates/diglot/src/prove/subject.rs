@@ -1,11 +1,15 @@
 //! A pair as it is tried: its texts, its tables, its arguments, and what its answer promises.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::known;
 use super::numbers::Numbers;
 use super::pool::Pool;
+use super::reading::Reading;
 use super::tables::{Relations, Table, Tables};
+use super::touched::touched;
+use super::union::Union;
 use super::uses::{Key, Uses, uses};
 use crate::config::{Config, JsonText};
 use crate::dialect::{Both, Dialect};
@@ -84,6 +88,8 @@ pub struct Subject {
     pub(super) objects: BTreeSet<Key>,
     /// The columns of its result that are documents as text, which whoever gets them parses.
     pub(super) spelled: BTreeSet<usize>,
+    /// What its pages ask of rows and arguments.
+    pub(super) reading: Arc<Reading>,
     /// Rows that no program writes, by table.
     pub(super) impossible: BTreeMap<String, String>,
 }
@@ -178,6 +184,7 @@ impl<'a> Prover<'a> {
         let tables = Tables::new(self.config, self.project.schemas(), self.relations);
         let (filled, compared) = touched(&tables, &trees);
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
+        let reading = Reading::of(&trees, &found, &filled, &tables);
         let Numbers { own: numbers, fresh } = Numbers::of(&trees, &compared);
         let order = order(&trees.sqlite, &filled).min(order(&trees.pg, &filled));
         let mut subject = Subject {
@@ -207,6 +214,7 @@ impl<'a> Prover<'a> {
             fields: BTreeMap::new(),
             objects: BTreeSet::new(),
             impossible: self.config.prove.impossible.clone(),
+            reading: Arc::new(reading),
         };
         self.settle_pools(&mut subject, &trees, &found, &tables);
         Some(subject)
@@ -283,7 +291,9 @@ impl<'a> Prover<'a> {
                 union.id(&Key::Column(table.name.clone(), column.name.clone()));
             }
             for key in &table.foreign {
-                for (from, to) in key.columns.iter().zip(&key.referred) {
+                let parent = subject.tables.iter().find(|other| other.name == key.table);
+                let referred = parent.map_or_else(|| key.referred.clone(), |parent| parent.referred(key));
+                for (from, to) in key.columns.iter().zip(&referred) {
                     union.join(
                         &Key::Column(table.name.clone(), from.clone()),
                         &Key::Column(key.table.clone(), to.clone()),
@@ -379,60 +389,6 @@ fn stays(key: &Key) -> bool {
     }
 }
 
-/// The tables to fill, parents first, and the tables to look at.
-fn touched(tables: &Tables<'_>, trees: &Both<Statement>) -> (Vec<Table>, Vec<Table>) {
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    let mut next: Vec<String> = Vec::new();
-    let mut written: BTreeSet<String> = BTreeSet::new();
-    for tree in trees {
-        for source in tree.sources() {
-            if let SourceKind::Table(name) = &source.kind {
-                next.push(name.clone());
-            }
-        }
-        let targets = tree.parts.iter().filter_map(|part| part.target());
-        written.extend(targets.filter_map(|target| match &target.kind {
-            SourceKind::Table(name) => Some(name.clone()),
-            _ => None,
-        }));
-    }
-    while let Some(name) = next.pop() {
-        if !names.insert(name.clone()) {
-            continue;
-        }
-        if tables.is_view(&name) {
-            next.extend(tables.behind(&name).cloned());
-        }
-        let parents = tables.shared(&name).into_iter().flat_map(|table| table.foreign).map(|key| key.table);
-        next.extend(parents);
-    }
-    let mut changed = written.clone();
-    let mut next: Vec<String> = written.into_iter().collect();
-    while let Some(name) = next.pop() {
-        for other in tables.behind(&name) {
-            if changed.insert(other.clone()) {
-                next.push(other.clone());
-            }
-        }
-    }
-    let filled = names.iter().filter(|name| !tables.is_view(name)).filter_map(|name| tables.shared(name)).collect();
-    (parents_first(filled), changed.iter().filter_map(|name| tables.shared(name)).collect())
-}
-
-fn parents_first(mut tables: Vec<Table>) -> Vec<Table> {
-    let mut sorted: Vec<Table> = Vec::new();
-    while !tables.is_empty() {
-        let waits = |table: &Table| {
-            let other = |name: &str| name != table.name && tables.iter().any(|other| other.name == name);
-            table.foreign.iter().any(|key| other(&key.table))
-        };
-        // Tables that refer to each other come as they stand.
-        let at = tables.iter().position(|table| !waits(table)).unwrap_or(0);
-        sorted.push(tables.remove(at));
-    }
-    sorted
-}
-
 impl Order {
     /// What both pages promise.
     fn min(self, other: Order) -> Order {
@@ -515,53 +471,6 @@ fn is_total(query: &Query, tables: &[Table]) -> bool {
     }
     let is_never_null = |name: &String| table.columns.iter().any(|column| column.name == *name && !column.nullable);
     table.unique.iter().any(|key| key.iter().all(|name| named.contains(name.as_str()) && is_never_null(name)))
-}
-
-/// Sets of keys that grow together.
-#[derive(Default)]
-struct Union {
-    ids: BTreeMap<Key, usize>,
-    parents: Vec<usize>,
-}
-
-impl Union {
-    fn id(&mut self, key: &Key) -> usize {
-        if let Some(id) = self.ids.get(key) {
-            return *id;
-        }
-        self.parents.push(self.parents.len());
-        self.ids.insert(key.clone(), self.parents.len() - 1);
-        self.parents.len() - 1
-    }
-
-    fn root(&self, mut id: usize) -> usize {
-        while self.parents[id] != id {
-            id = self.parents[id];
-        }
-        id
-    }
-
-    fn join(&mut self, a: &Key, b: &Key) {
-        let (a, b) = (self.id(a), self.id(b));
-        let (a, b) = (self.root(a), self.root(b));
-        self.parents[a.max(b)] = a.min(b);
-    }
-
-    /// The number of every key's group, and the members of every group.
-    fn groups(self) -> (BTreeMap<Key, usize>, Vec<Vec<Key>>) {
-        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut members: Vec<Vec<Key>> = Vec::new();
-        let mut of = BTreeMap::new();
-        for (key, id) in &self.ids {
-            let number = *numbers.entry(self.root(*id)).or_insert_with(|| {
-                members.push(Vec::new());
-                members.len() - 1
-            });
-            members[number].push(key.clone());
-            of.insert(key.clone(), number);
-        }
-        (of, members)
-    }
 }
 
 /// The type by which the values of a result column are read: how SQLite holds it tells more than the type of the API.

@@ -47,6 +47,8 @@ pub struct TableColumn {
     pub sqlite: Option<Base>,
     /// What Postgres holds, if it has the column.
     pub pg: Option<Base>,
+    /// The database computes it of other columns.
+    pub(super) computed: bool,
     /// The database numbers its rows by it.
     pub(super) numbered: bool,
     /// The database fills it when nobody does.
@@ -103,6 +105,11 @@ impl Table {
         self.columns.iter().filter(|column| !column.is_one_sided())
     }
 
+    /// The columns that a reference to it means.
+    pub(super) fn referred(&self, key: &ForeignKey) -> Vec<String> {
+        if key.referred.is_empty() { self.unique.last().cloned().unwrap_or_default() } else { key.referred.clone() }
+    }
+
     /// The number column, if there is one.
     pub fn numbered(&self) -> Option<&str> {
         self.columns.iter().find(|column| column.numbered).map(|column| column.name.as_str())
@@ -131,6 +138,13 @@ impl<'a> Tables<'a> {
     /// Whether either page has a view of that name.
     pub(super) fn is_view(&self, name: &str) -> bool {
         [self.sqlite, self.pg].iter().any(|schema| schema.tables.get(name).is_some_and(|table| table.view))
+    }
+
+    /// The tables that refer to one, each with the reference.
+    pub(super) fn referring(&self, name: &str) -> Vec<(String, ForeignKey)> {
+        let tables = [self.sqlite, self.pg].into_iter().flat_map(|schema| schema.tables.values());
+        let keys = tables.flat_map(|table| table.foreign_keys.iter().map(|key| (table.name.clone(), key.clone())));
+        keys.filter(|(other, key)| key.table == name && other != name).collect()
     }
 
     /// A table or view that both pages have.
@@ -170,6 +184,7 @@ impl<'a> Tables<'a> {
             nullable: both.iter().all(|column| column.ty.nullable),
             sqlite: sqlite.map(|column| column.ty.base.clone()),
             pg: pg.map(|column| column.ty.base.clone()),
+            computed: both.iter().any(|column| matches!(column.fill, Fill::Computed(_))),
             numbered: both.iter().any(|column| numbers(&column.fill)),
             has_default: both.iter().any(|column| column.has_default),
             clock: both.iter().any(is_clock),

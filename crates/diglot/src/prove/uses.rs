@@ -4,7 +4,9 @@
 //! equal to every other. Nothing here decides what is true; a link that is missing or too much makes cases less
 //! telling and never wrong.
 
-use std::collections::BTreeSet;
+mod looks;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::infer::origin::{Deep, Sources, query_outputs};
 use crate::infer::walk;
@@ -12,6 +14,8 @@ use crate::tree::{
     Assignment, Body, ConflictAction, Expr, ExprKind, Insert, Query, Rows, Source, SourceKind, Statement,
 };
 use crate::value::Value;
+
+pub(super) use looks::Looks;
 
 /// What values stand in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +43,10 @@ pub(super) struct Uses {
     pub(super) bounds: BTreeSet<String>,
     /// What is matched by LIKE.
     pub(super) patterns: BTreeSet<Key>,
+    /// How places are looked at; those that are not here are only carried.
+    pub(super) looks: BTreeMap<Key, Looks>,
+    /// Literals that stand in one comparison or computation with a place.
+    pub(super) near: Vec<(Key, Value)>,
 }
 
 /// Reads a page. `lists` names the parameters that hold lists.
@@ -57,6 +65,7 @@ pub(super) fn uses(tree: &Statement, lists: &BTreeSet<String>) -> Uses {
         }
     }
     tree.exprs().into_iter().for_each(|expr| reader.expr(expr));
+    reader.looks();
     reader.uses
 }
 
@@ -331,7 +340,7 @@ fn under(key: Key, mut steps: Vec<String>) -> Key {
 }
 
 /// The steps of a path that is a literal: `'$.a."b.c"'`, `'a'`, `'{a,b}'`.
-fn steps(path: &Expr) -> Option<Vec<String>> {
+pub(super) fn steps(path: &Expr) -> Option<Vec<String>> {
     let text = match &path.kind {
         ExprKind::Text(text) => text.as_str(),
         ExprKind::Cast { expr, .. } => return steps(expr),

@@ -1,0 +1,566 @@
+//! The slots of a pair's databases: which rows there may be, what is free in them, and the case that picks make.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value as Json, json};
+
+use super::{carried, parents_first};
+use crate::infer::{CHOICE, Param};
+use crate::page::Chooser;
+use crate::prove::cases::{Case, FRESH, Row, key_of};
+use crate::prove::domain::{self, Choice, Place, Tier};
+use crate::prove::pool::{self, ALWAYS};
+use crate::prove::subject::{Subject, of_rows};
+use crate::prove::tables::{Table, TableColumn};
+use crate::prove::uses::{Key, Looks};
+use crate::types::Base;
+use crate::value::Value;
+
+/// Where a value stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Spot {
+    /// Which of the texts is run.
+    Variant,
+    /// Whether a row is there.
+    Here(usize),
+    /// How many more rows like its first one a table has.
+    Crowd(usize),
+    /// A column of a row.
+    Cell(usize, usize),
+    /// A place in the document of a column.
+    Member(usize, usize, Vec<String>),
+    /// A parameter.
+    Arg(String),
+    /// A place in the document of a parameter.
+    ArgMember(String, Vec<String>),
+    /// Whether the list of rows that the statement takes has this one.
+    Entry(usize),
+    /// A field of such a row.
+    Field(usize, usize),
+}
+
+/// A place with the values that it may hold.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub(super) spot: Spot,
+    pub(super) choices: Vec<Choice>,
+}
+
+/// A row that may be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seat {
+    /// Its table, by its place in the subject.
+    pub(super) table: usize,
+    /// The how manieth of its table it is.
+    pub(super) number: usize,
+}
+
+/// What is chosen in every slot.
+pub(super) type Picks = Vec<u16>;
+
+/// All slots.
+#[derive(Debug)]
+pub(super) struct Scene<'s> {
+    pub(super) subject: &'s Subject,
+    pub(super) seats: Vec<Seat>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) at: BTreeMap<Spot, usize>,
+    today: i64,
+}
+
+/// How many rows are in a list of rows.
+const ENTRIES: usize = 2;
+
+impl<'s> Scene<'s> {
+    /// So many rows of each table, by the table's place.
+    pub(super) fn new(subject: &'s Subject, counts: &BTreeMap<usize, usize>, today: i64) -> Self {
+        let mut scene = Self { subject, seats: Vec::new(), slots: Vec::new(), at: BTreeMap::new(), today };
+        if subject.variants.len() > 1 {
+            let all = (0..subject.variants.len()).map(|at| Value::Int(i64::try_from(at).unwrap_or(0)));
+            scene.add(Spot::Variant, all.map(core).collect());
+        }
+        scene.args();
+        for (table, count) in counts {
+            for number in 0..*count {
+                let seat = scene.seats.len();
+                scene.seats.push(Seat { table: *table, number });
+                scene.add(Spot::Here(seat), [true, false].map(Value::Bool).map(core).into());
+                scene.row(seat, &subject.tables[*table]);
+            }
+            let crowds = subject.reading.crowds.get(&subject.tables[*table].name);
+            if let Some(crowds) = crowds.filter(|_| *count > 0) {
+                scene.add(Spot::Crowd(*table), crowds.iter().map(|n| core(Value::Int(*n))).collect());
+            }
+        }
+        scene
+    }
+
+    fn add(&mut self, spot: Spot, choices: Vec<Choice>) {
+        if !choices.is_empty() {
+            self.at.insert(spot.clone(), self.slots.len());
+            self.slots.push(Slot { spot, choices });
+        }
+    }
+
+    fn place<'a>(&self, key: &Key, base: &'a Base, nullable: bool) -> Place<'a>
+    where
+        's: 'a,
+    {
+        let subject: &'s Subject = self.subject;
+        let pool = subject.pool(key);
+        Place { pool, base, nullable, fixed: false, id: subject.is_id_in_text(key, base), range: None, today: self.today }
+    }
+
+    fn args(&mut self) {
+        let subject = self.subject;
+        for param in &subject.params {
+            let key = Key::Param(param.name.clone());
+            self.given(&key, param, Spot::Arg(param.name.clone()));
+            if self.at.contains_key(&Spot::Arg(param.name.clone())) {
+                let paths = self.members(&key);
+                for (path, choices) in paths {
+                    self.add(Spot::ArgMember(param.name.clone(), path), choices);
+                }
+            }
+        }
+        let Some(rows) = &subject.rows else { return };
+        for entry in 0..ENTRIES {
+            self.add(Spot::Entry(entry), [true, false].map(Value::Bool).map(core).into());
+            for (at, field) in rows.fields.iter().enumerate() {
+                let field = of_rows(rows, field);
+                self.given(&Key::Param(field.name.clone()), &field, Spot::Field(entry, at));
+            }
+        }
+    }
+
+    /// The slot of a parameter. One that is only stored is carried.
+    fn given(&mut self, key: &Key, param: &Param, spot: Spot) {
+        let subject = self.subject;
+        if subject.untyped.contains(&param.name) || param.is_choice() {
+            return;
+        }
+        let base = &param.ty.base;
+        let is_document = *base == Base::Json || (*base == Base::Text && subject.paths.contains_key(key));
+        let choices = if is_document {
+            self.documents(key, param.ty.nullable)
+        } else if subject.is_in_class(key) {
+            let place = self.place(key, base, param.ty.nullable);
+            let is_field = matches!(spot, Spot::Field(..));
+            domain::choices(Place { fixed: !is_field && subject.is_alone(key, param), ..place })
+        } else {
+            carried_or_null(param.ty.nullable, Tier::Core)
+        };
+        self.add(spot, choices);
+    }
+
+    fn row(&mut self, seat: usize, table: &Table) {
+        let subject = self.subject;
+        for (at, column) in table.columns.iter().enumerate() {
+            let key = Key::Column(table.name.clone(), column.name.clone());
+            if column.computed || column.is_one_sided() || (column.base.is_time() && column.has_default && !subject.is_free(&key)) {
+                continue;
+            }
+            let is_document = column.base == Base::Json
+                || (column.base == Base::Text && subject.paths.contains_key(&key) && column.list.is_none());
+            if is_document && subject.is_opened(&key) {
+                let choices = self.documents(&key, column.nullable);
+                self.add(Spot::Cell(seat, at), choices);
+                for (path, choices) in self.members(&key) {
+                    self.add(Spot::Member(seat, at, path), choices);
+                }
+            } else if subject.is_free(&key) {
+                let place = Place { range: whole(column), ..self.place(&key, &column.base, column.nullable) };
+                let choices = domain::choices(place);
+                self.add(Spot::Cell(seat, at), choices.into_iter().map(|choice| fitted(choice, column)).collect());
+            } else if column.nullable && !column.numbered {
+                let first = if self.seats[seat].number == 0 { Tier::More } else { Tier::Edge };
+                self.add(Spot::Cell(seat, at), carried_or_null(true, first));
+            }
+        }
+    }
+
+    /// What a document is as a whole: put together of its members, or what a page has in full, or no object at all.
+    fn documents(&self, key: &Key, nullable: bool) -> Vec<Choice> {
+        let subject = self.subject;
+        let mut choices = vec![Choice { value: None, tier: Tier::Core }];
+        let has_always = subject.fields.iter().any(|((of, _), kind)| of == key && kind.ends_with(ALWAYS));
+        let literals = subject.pool(key).literals.iter().filter_map(|value| value.clone().into_base(&Base::Json));
+        if !has_always {
+            for value in literals {
+                if let Value::Json(json) = &value {
+                    choices.push(Choice { value: Some(Value::Json(pool::with_points(json))), tier: Tier::Edge });
+                }
+                choices.insert(0, core(value));
+            }
+        }
+        if nullable {
+            choices.push(core(Value::Null));
+        }
+        let is_declared = subject.objects.contains(key) || subject.fields.keys().any(|(of, _)| of == key);
+        if !is_declared {
+            let odd = [json!([]), json!(7), json!("a"), json!(true), Json::Null, json!({"a": [1, null]})];
+            choices.extend(odd.into_iter().map(|json| Choice { value: Some(Value::Json(json)), tier: Tier::Edge }));
+        }
+        let mut once: Vec<Choice> = Vec::new();
+        choices.into_iter().for_each(|choice| {
+            if !once.iter().any(|known| known.value == choice.value) {
+                once.push(choice);
+            }
+        });
+        once
+    }
+
+    /// The places of a document that a page reads or writes, or that no document lacks.
+    fn members(&self, key: &Key) -> Vec<(Vec<String>, Vec<Choice>)> {
+        let subject = self.subject;
+        let declared = |path: &[String]| subject.fields.get(&(key.clone(), path.to_vec())).map(String::as_str);
+        let paths: BTreeSet<Vec<String>> = subject.paths.get(key).into_iter().flatten().cloned().collect();
+        let mut members = Vec::new();
+        for path in paths.iter().filter(|path| !path.is_empty()) {
+            let place = Key::Json(Box::new(key.clone()), path.clone());
+            let is_always = declared(path).is_some_and(|kind| kind.ends_with(ALWAYS));
+            let is_parent = paths.iter().any(|other| other.len() > path.len() && other.starts_with(path));
+            // What stands in a list is told by what the list is declared to be.
+            let is_item = (1..path.len()).any(|end| declared(&path[..end]).is_some_and(|kind| kind.ends_with("[]")));
+            if is_item || !(is_always || is_parent || subject.reading.paths.contains(&place)) {
+                continue;
+            }
+            let choices = domain::leaves(self.place(&place, &Base::Text, false), declared(path), is_parent);
+            members.push((path.clone(), choices));
+        }
+        // Longer paths last, so that what they need is there.
+        members.sort_by_key(|(path, _)| path.len());
+        members
+    }
+
+    /// What is picked in a place; none where nothing is to be picked, or nothing of its own is there.
+    pub(super) fn picked(&self, picks: &Picks, spot: &Spot) -> Option<&Choice> {
+        let at = *self.at.get(spot)?;
+        self.slots[at].choices.get(usize::from(picks[at]))
+    }
+
+    fn is_true(&self, picks: &Picks, spot: &Spot) -> bool {
+        self.picked(picks, spot).and_then(|choice| choice.value.as_ref()) == Some(&Value::Bool(true))
+    }
+
+    /// The case that picks make. Keys and references hold in it.
+    pub(super) fn case(&self, picks: &Picks) -> Case {
+        let mut rows: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
+        for (at, seat) in self.seats.iter().enumerate() {
+            if self.is_true(picks, &Spot::Here(at)) {
+                rows.entry(seat.table).or_default().push(self.made(picks, at, seat.number));
+            }
+        }
+        for (at, seat) in self.seats.iter().enumerate().filter(|(_, seat)| seat.number == 0) {
+            let Some(Value::Int(count)) = self.picked(picks, &Spot::Crowd(seat.table)).and_then(|it| it.value.clone())
+            else {
+                continue;
+            };
+            let own = rows.entry(seat.table).or_default();
+            own.extend((0..usize::try_from(count).unwrap_or(0)).map(|more| self.made(picks, at, CROWD + more)));
+        }
+        let mut case = Case { rows: self.settled(picks, rows), args: BTreeMap::new() };
+        self.arguments(picks, &mut case);
+        case
+    }
+
+    fn arguments(&self, picks: &Picks, case: &mut Case) {
+        let subject = self.subject;
+        let variant = match self.picked(picks, &Spot::Variant).and_then(|choice| choice.value.clone()) {
+            Some(Value::Int(at)) => usize::try_from(at).unwrap_or(0),
+            _ => 0,
+        };
+        let given = subject.variants.get(variant).map_or(&[][..], |texts| texts.sqlite.variant.given.as_slice());
+        for (number, param) in subject.params.iter().enumerate().filter(|(_, param)| param.is_given(given)) {
+            let order = given.iter().find_map(Chooser::order).filter(|_| param.is_choice());
+            let spot = Spot::Arg(param.name.clone());
+            let value = match (order, self.picked(picks, &spot)) {
+                (Some(order), _) => Value::Text(order.to_owned()),
+                (None, None) => Value::Null,
+                (None, Some(Choice { value: Some(value), .. })) => spelled_as(value, &param.ty.base),
+                (None, Some(_)) => self.left(picks, &Key::Param(param.name.clone()), &param.ty.base, number, &|path| {
+                    Spot::ArgMember(param.name.clone(), path)
+                }),
+            };
+            let name = if param.is_choice() { CHOICE.to_owned() } else { param.name.clone() };
+            case.args.insert(name, value);
+        }
+        for (name, number) in subject.fresh.iter().zip(FRESH..) {
+            if let Some(value @ Value::Int(_)) = case.args.get_mut(name) {
+                *value = Value::Int(number);
+            }
+        }
+        if let Some(rows) = &subject.rows {
+            let mut list: Vec<Vec<Value>> = Vec::new();
+            for entry in (0..ENTRIES).filter(|entry| self.is_true(picks, &Spot::Entry(*entry))) {
+                let field = |(at, field): (usize, &Param)| match self.picked(picks, &Spot::Field(entry, at)) {
+                    None => Value::Null,
+                    Some(Choice { value: Some(value), .. }) => spelled_as(value, &field.ty.base),
+                    Some(_) => carried::value(&field.ty.base, &Default::default(), at, 20 + entry),
+                };
+                let row: Vec<Value> = rows.fields.iter().enumerate().map(field).collect();
+                let key: Vec<usize> = (0..row.len()).filter(|at| rows.key.contains(&rows.fields[*at].name)).collect();
+                let is_same = |other: &Vec<Value>| key.iter().all(|at| other[*at] == row[*at]);
+                if key.is_empty() || !list.iter().any(is_same) {
+                    list.push(row);
+                }
+            }
+            case.args.insert(rows.name.clone(), Value::List(list.into_iter().map(Value::List).collect()));
+        }
+    }
+
+    /// What stands where nothing of its own is picked: a document of its members, or a value that nothing else has.
+    fn left(&self, picks: &Picks, key: &Key, base: &Base, number: usize, member: &dyn Fn(Vec<String>) -> Spot) -> Value {
+        let subject = self.subject;
+        let is_document = *base == Base::Json || (*base == Base::Text && subject.paths.contains_key(key));
+        if !is_document {
+            return carried::value(base, subject.pool(key), number, 17);
+        }
+        if let Some(kind) = subject.fields.get(&(key.clone(), Vec::new())) {
+            let choices = domain::leaves(self.place(key, &Base::Text, false), Some(kind), false);
+            if let Some(value) = choices.into_iter().find_map(|choice| choice.value) {
+                return spelled_as(&value, base);
+            }
+        }
+        let paths = subject.paths.get(key).cloned().unwrap_or_default();
+        let is_list = !subject.objects.contains(key) && paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));
+        let mut document = if is_list { json!([null]) } else { json!({}) };
+        let mut sorted: Vec<&Vec<String>> = paths.iter().collect();
+        sorted.sort_by_key(|path| path.len());
+        for path in sorted {
+            if let Some(Choice { value: Some(Value::Json(value)), .. }) = self.picked(picks, &member(path.clone())) {
+                pool::put(&mut document, path, &mut || Some(value.clone()));
+            }
+        }
+        spelled_as(&Value::Json(document), base)
+    }
+
+    fn made(&self, picks: &Picks, seat: usize, number: usize) -> Row {
+        let table = &self.subject.tables[self.seats[seat].table];
+        let mut row = Row::new();
+        for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.computed) {
+            let value = match self.picked(picks, &Spot::Cell(seat, at)) {
+                Some(Choice { value: Some(value), .. }) => spelled_as(value, &column.base),
+                Some(_) => {
+                    let key = Key::Column(table.name.clone(), column.name.clone());
+                    let is_opened = self.at.keys().any(|spot| matches!(spot, Spot::Member(of, c, _) if (*of, *c) == (seat, at)));
+                    if is_opened {
+                        self.left(picks, &key, &column.base, number, &|path| Spot::Member(seat, at, path))
+                    } else {
+                        self.carried(table, at, number)
+                    }
+                }
+                None => self.carried(table, at, number),
+            };
+            row.insert(column.name.clone(), value);
+        }
+        row
+    }
+
+    /// A value that tells a row from others.
+    fn carried(&self, table: &Table, at: usize, number: usize) -> Value {
+        let column = &table.columns[at];
+        let key = Key::Column(table.name.clone(), column.name.clone());
+        if column.numbered {
+            return Value::Int(i64::try_from(number).unwrap_or(0) + 1);
+        }
+        let pool = self.subject.pool(&key);
+        if pool.constant {
+            return pool::plain(&column.base, 0);
+        }
+        let base = if self.subject.is_id_in_text(&key, &column.base) { &Base::Uuid } else { &column.base };
+        let value = carried::value(base, pool, at, number);
+        let value = if base == &column.base { value } else { pool::as_text_of_uuid(&value) };
+        let choice = fitted(Choice { value: Some(value), tier: Tier::Core }, column);
+        choice.value.unwrap_or(Value::Null)
+    }
+
+    /// Rows with their keys apart and everything that they refer to, by the names of their tables.
+    fn settled(&self, picks: &Picks, mut rows: BTreeMap<usize, Vec<Row>>) -> BTreeMap<String, Vec<Row>> {
+        let tables = &self.subject.tables;
+        for at in (0..tables.len()).rev() {
+            let own = rows.remove(&at).unwrap_or_default();
+            let mut kept = self.apart(&tables[at], own);
+            // A row that refers to its own table may ask for one that refers again.
+            let mut next = 0;
+            while next < kept.len() && kept.len() < MOST {
+                let mut row = kept[next].clone();
+                for key in &tables[at].foreign {
+                    let Some(parent) = tables.iter().position(|table| table.name == key.table) else { continue };
+                    let others = if parent == at { &mut kept } else { rows.entry(parent).or_default() };
+                    self.refer(picks, &mut row, &tables[at], key, parent, others);
+                }
+                kept[next] = row;
+                next += 1;
+            }
+            let kept = parents_first(&tables[at], kept);
+            rows.insert(at, kept);
+        }
+        rows.into_iter().filter(|(_, rows)| !rows.is_empty()).map(|(at, rows)| (tables[at].name.clone(), rows)).collect()
+    }
+
+    /// Rows of which no two have a key alike.
+    fn apart(&self, table: &Table, rows: Vec<Row>) -> Vec<Row> {
+        let mut kept: Vec<Row> = Vec::new();
+        for (number, mut row) in rows.into_iter().enumerate() {
+            let mut is_new = true;
+            for key in &table.unique {
+                let is_taken = |row: &Row| {
+                    let own = key_of(row, key);
+                    own.is_some() && kept.iter().any(|other| key_of(other, key) == own)
+                };
+                let mut free = key.iter().rev().filter_map(|name| {
+                    let at = table.columns.iter().position(|column| column.name == *name)?;
+                    let is_foreign = table.foreign.iter().any(|foreign| foreign.columns.contains(name));
+                    (!is_foreign).then_some(at)
+                });
+                while is_taken(&row) {
+                    let Some(at) = free.next() else { break };
+                    row.insert(table.columns[at].name.clone(), self.carried(table, at, SPARE + number));
+                }
+                is_new &= !is_taken(&row);
+            }
+            if is_new {
+                kept.push(row);
+            }
+        }
+        kept
+    }
+
+    /// Sees to it that what a row refers to is there.
+    fn refer(
+        &self,
+        picks: &Picks,
+        row: &mut Row,
+        table: &Table,
+        key: &crate::schema::ForeignKey,
+        parent: usize,
+        others: &mut Vec<Row>,
+    ) {
+        let referred = &self.subject.tables[parent];
+        let columns = referred.referred(key);
+        if columns.len() != key.columns.len() {
+            return;
+        }
+        let is_free = |name: &String| self.subject.is_free(&Key::Column(table.name.clone(), name.clone()));
+        let of_parent = |other: &Row| -> Vec<Value> { columns.iter().filter_map(|name| other.get(name)).cloned().collect() };
+        if !key.columns.iter().any(is_free)
+            && !key.columns.iter().any(|name| row.get(name) == Some(&Value::Null))
+            && let Some(other) = others.first()
+        {
+            for (name, value) in key.columns.iter().zip(of_parent(other)) {
+                row.insert(name.clone(), value);
+            }
+            return;
+        }
+        let own: Vec<Value> = key.columns.iter().filter_map(|name| row.get(name)).cloned().collect();
+        if own.contains(&Value::Null) || own.len() != columns.len() || others.iter().any(|other| of_parent(other) == own) {
+            return;
+        }
+        let seat = self.seats.iter().position(|seat| seat.table == parent && seat.number == 0);
+        let number = SPARE + 20 + others.len();
+        let mut made = match seat {
+            Some(seat) => self.made(picks, seat, number),
+            None => (0..referred.columns.len())
+                .filter(|at| !referred.columns[*at].computed)
+                .map(|at| (referred.columns[at].name.clone(), self.carried(referred, at, number)))
+                .collect(),
+        };
+        for (name, value) in columns.iter().zip(own) {
+            made.insert(name.clone(), value);
+        }
+        if table.name == referred.name {
+            // A chain of rows of one table ends where it can.
+            for foreign in referred.foreign.iter().filter(|foreign| foreign.table == referred.name) {
+                for name in &foreign.columns {
+                    let is_nullable = referred.columns.iter().any(|column| column.name == *name && column.nullable);
+                    if is_nullable && !columns.contains(name) {
+                        made.insert(name.clone(), Value::Null);
+                    }
+                }
+            }
+        }
+        others.push(made);
+    }
+}
+
+/// Where the numbers of rows begin that are there for their number.
+const CROWD: usize = 30;
+/// Where those begin that are given a key because theirs was taken.
+const SPARE: usize = 5;
+/// The most rows of a table.
+const MOST: usize = 200;
+
+fn core(value: Value) -> Choice {
+    Choice { value: Some(value), tier: Tier::Core }
+}
+
+fn carried_or_null(nullable: bool, tier: Tier) -> Vec<Choice> {
+    let null = nullable.then_some(Choice { value: Some(Value::Null), tier });
+    [Choice { value: None, tier: Tier::Core }].into_iter().chain(null).collect()
+}
+
+/// Between which numbers a column is kept.
+fn whole(column: &TableColumn) -> Option<(i64, i64)> {
+    let (least, most) = column.range?;
+    let end = |n: i128| n.clamp(i64::MIN.into(), i64::MAX.into()).try_into().ok();
+    Some((end(least)?, end(most)?))
+}
+
+/// A value as both databases can hold it in that column.
+#[expect(clippy::cast_possible_truncation, reason = "what 4 bytes hold is what is wanted")]
+fn fitted(choice: Choice, column: &TableColumn) -> Choice {
+    let value = choice.value.map(|value| match value {
+        Value::Real(number) if column.narrow => Value::Real(f64::from((number as f32).clamp(f32::MIN, f32::MAX))),
+        Value::Int(number) => Value::Int(match column.range {
+            Some((least, most)) => i128::from(number).clamp(least, most).try_into().unwrap_or(number),
+            None => number,
+        }),
+        Value::List(items) => carried::list(items, column),
+        value => value,
+    });
+    Choice { value, ..choice }
+}
+
+/// A document in a column of text is its text.
+fn spelled_as(value: &Value, base: &Base) -> Value {
+    match (value, base) {
+        (Value::Json(json), Base::Text) => Value::Text(json.to_string()),
+        (value, _) => value.clone(),
+    }
+}
+
+impl Subject {
+    /// Whether a column's values are free.
+    pub(super) fn is_free(&self, key: &Key) -> bool {
+        self.reading.forced.contains(key) || self.reading.looks.get(key).is_some_and(|looks| !looks.is_none())
+    }
+
+    /// Whether somebody looks into a document.
+    fn is_opened(&self, key: &Key) -> bool {
+        self.is_free(key)
+            || self.fields.iter().any(|((of, _), kind)| of == key && kind.ends_with(ALWAYS))
+            || self.reading.paths.iter().any(|path| matches!(path, Key::Json(of, _) if **of == *key))
+    }
+
+    /// Whether a place meets others whose values are free, or something is known of its values.
+    fn is_in_class(&self, key: &Key) -> bool {
+        let pool = self.pool(key);
+        !pool.looks.is_none() || !pool.literals.is_empty() || !pool.words.is_empty() || !pool.checked.is_empty()
+    }
+
+    /// Whether all other places of its class are rows that differ from it, so that it may stay as it is.
+    fn is_alone(&self, key: &Key, param: &Param) -> bool {
+        let Some(at) = self.pool_of.get(key) else { return false };
+        let pool = &self.pools[*at];
+        let params = self.pool_of.iter().filter(|(key, of)| *of == at && matches!(key, Key::Param(_))).count();
+        let is_plain = matches!(
+            param.ty.base,
+            Base::Int16 | Base::Int32 | Base::Int64 | Base::Uuid | Base::Bytes | Base::Text | Base::Timestamp | Base::DateTime | Base::Date
+        );
+        let plain = Looks::MATCHED | Looks::CASED | Looks::MEASURED | Looks::CAST | Looks::MOMENT | Looks::CLOCK;
+        let plain = plain | Looks::SUMMED | Looks::DIVIDED | Looks::ROUNDED | Looks::TRUTH | Looks::OPENED;
+        let is_met = pool.looks.any(Looks::EQUAL | Looks::ORDERED);
+        params == 1 && is_plain && is_met && pool.literals.is_empty() && !pool.bound && !pool.closed && !pool.looks.any(plain)
+    }
+}

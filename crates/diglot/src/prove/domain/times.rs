@@ -1,0 +1,123 @@
+//! Times: around the bounds, around now, at the ends of days, months and leap years, in every form.
+
+use super::{Choices, Place, Tier};
+use crate::prove::uses::Looks;
+use crate::types::Base;
+use crate::value::{Value, microseconds, spelled};
+
+const SECOND: i64 = 1_000_000;
+const HOUR: i64 = 3_600 * SECOND;
+const DAY: i64 = 24 * HOUR;
+/// 2024-01-31 12:00:00: the last day of a month, in a leap year, before all clocks.
+const ANCHOR: i64 = 1_706_702_400 * SECOND;
+
+/// Columns that are times to either engine.
+pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
+    for (tier, moment) in moments(place) {
+        choices.add(tier, [Value::Text(of_base(moment, place.base))]);
+    }
+}
+
+/// Texts that a page takes as times: in every form that SQLite writes.
+pub(super) fn written(place: Place<'_>, choices: &mut Choices) {
+    for (tier, moment) in moments(place) {
+        let text = spelled(moment);
+        let iso = format!("{}Z", text.replace(' ', "T"));
+        choices.add(tier, [Value::Text(text.clone())]);
+        choices.add(tier, [Value::Text(iso)]);
+        choices.add(Tier::More, [Value::Text(text[..10].to_owned())]);
+    }
+}
+
+/// Numbers that a page takes as times: seconds and milliseconds.
+pub(super) fn counted(place: Place<'_>, choices: &mut Choices) {
+    let of = |unit: i64| moments(place).into_iter().map(move |(tier, moment)| (tier, Value::Int(moment / unit)));
+    let is_thousand = |value: &Value| matches!(value, Value::Int(1_000)) || matches!(value, Value::Real(r) if *r == 1000.0);
+    let units = if place.pool.near.iter().any(is_thousand) { [1_000, SECOND] } else { [SECOND, 1_000] };
+    for (at, unit) in units.into_iter().enumerate() {
+        for (tier, value) in of(unit) {
+            choices.add(if at == 0 { tier } else { tier.max(Tier::More) }, value.into_base(place.base));
+        }
+    }
+}
+
+fn of_base(moment: i64, base: &Base) -> String {
+    let text = spelled(moment);
+    match base {
+        Base::Date => text[..10].to_owned(),
+        Base::TimeOfDay => text[11..].to_owned(),
+        _ => text,
+    }
+}
+
+fn moments(place: Place<'_>) -> Vec<(Tier, i64)> {
+    let Place { pool, base, today, .. } = place;
+    let looks = pool.looks;
+    let step = if *base == Base::Date { DAY } else { SECOND };
+    let met: Vec<i64> = pool.literals.iter().filter_map(moment).collect();
+    let mut all: Vec<(Tier, i64)> = Vec::new();
+    let mut add = |tier: Tier, moments: &[i64]| all.extend(moments.iter().map(|moment| (tier, *moment)));
+    for anchor in if met.is_empty() { &[ANCHOR][..] } else { &met } {
+        add(Tier::Core, &[*anchor, anchor + step]);
+        let tier = if looks.any(Looks::ORDERED | Looks::MOMENT | Looks::SUMMED) { Tier::Core } else { Tier::More };
+        add(tier, &[anchor - step]);
+    }
+    if looks.any(Looks::CLOCK) {
+        let day = today * DAY;
+        add(Tier::Core, &[day + SECOND, day + DAY - SECOND, day - DAY, day + 2 * DAY]);
+        for shift in shifts(place) {
+            // What is that far from every time of today, and what is so from some.
+            add(Tier::Core, &[day - shift - DAY, day - shift + 2 * DAY]);
+            add(Tier::More, &[day + shift - DAY, day + shift + 2 * DAY, day - shift + SECOND, day - shift + DAY - SECOND]);
+        }
+    }
+    if looks.any(Looks::MOMENT | Looks::SUMMED | Looks::CAST | Looks::MEASURED) {
+        let start = ANCHOR - 12 * HOUR;
+        add(Tier::Core, &[start, start + DAY - SECOND, start + DAY]);
+        // A leap day, the end of a year, an hour that has two digits in one zone alone.
+        add(Tier::More, &[start + 29 * DAY, start + 336 * DAY - SECOND, start + 9 * HOUR, start + 5 * DAY + 59 * SECOND]);
+        for shift in shifts(place) {
+            add(Tier::More, &[ANCHOR + shift, ANCHOR - shift, ANCHOR + shift + SECOND, ANCHOR - shift - SECOND]);
+        }
+    }
+    if *base != Base::Date && looks.any(Looks::ORDERED | Looks::MOMENT | Looks::EQUAL) {
+        add(Tier::More, &[ANCHOR + 500_000]);
+    }
+    add(Tier::More, &[ANCHOR + 40 * DAY]);
+    if !looks.is_none() && *base != Base::TimeOfDay {
+        // Before 1970 and in the year 9999.
+        add(Tier::Edge, &[-DAY, 253_370_764_800 * SECOND]);
+    }
+    all
+}
+
+fn moment(value: &Value) -> Option<i64> {
+    match value {
+        Value::Text(text) => microseconds(text),
+        _ => None,
+    }
+}
+
+/// How far the page goes from a time: `'-1 day'`, `'2 hours'`.
+fn shifts(place: Place<'_>) -> Vec<i64> {
+    let of = |value: &Value| {
+        let Value::Text(text) = value else { return None };
+        let (count, unit) = text.trim().split_once(' ')?;
+        let count: i64 = count.trim_start_matches(['+', '-']).parse().ok()?;
+        let unit = match unit.trim().trim_end_matches('s') {
+            "second" => SECOND,
+            "minute" => 60 * SECOND,
+            "hour" => HOUR,
+            "day" => DAY,
+            "week" => 7 * DAY,
+            "month" => 31 * DAY,
+            "year" => 366 * DAY,
+            _ => return None,
+        };
+        count.checked_mul(unit)
+    };
+    let mut shifts: Vec<i64> = place.pool.near.iter().filter_map(of).collect();
+    shifts.dedup();
+    shifts.truncate(3);
+    shifts
+}
