@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use diglot::config::FILE as CONFIG;
 use diglot::diagnostic::Diagnostic;
+use diglot::evidence::Verdict;
 use diglot::fix::Fixed;
 use diglot::render;
-use diglot::{Compiled, Inputs, Stats};
+use diglot::{Compiled, Inputs, Stats, Weighed};
 
 use crate::cli::{Check, Format, Project};
 use crate::failure::Failure;
@@ -66,6 +67,8 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
     report::line(&report::summary(&compiled, &compiled.diagnostics));
     if arguments.stats {
         report::line(&stats(compiled.stats));
+        report::line(&report::evidence(&compiled));
+        compiled.weighed.iter().filter_map(when_run).for_each(|line| report::line(&line));
     }
     if compiled.statements.0 == 0 && !compiled.has_errors() && !arguments.allow_empty {
         report::line("no statement stands on both pages, so nothing was compared; --allow-empty if that is meant");
@@ -122,6 +125,14 @@ fn fix(root: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// What running has shown of a pair of which the texts alone do not say that it is the same.
+fn when_run(pair: &Weighed) -> Option<String> {
+    match &pair.verdict {
+        Some(Verdict::Same(scope)) if !pair.by_law => Some(format!("{}: {}", pair.name, scope.sentence())),
+        _ => None,
+    }
 }
 
 /// What was compared, and the share that is declared to differ.

@@ -15,16 +15,19 @@ mod tests;
 use std::collections::BTreeMap;
 
 use diglot::answers::{self, Described, DescribedColumn};
+use diglot::diagnostic::Severity;
 use diglot::dialect::Dialect;
+use diglot::evidence::{self, Evidence};
 use diglot::schema;
 use diglot::source::FileId;
-use diglot::{Compiled, EmittedText, Inputs};
+use diglot::{Compiled, EmittedText, Inputs, Weighed};
 use indicatif::{ProgressBar, ProgressStyle};
 use sqlx::{Column, Database, Describe};
 
 use crate::cli::Prepare;
 use crate::failure::Failure;
 use crate::host::{Host, Sorting};
+use crate::prove::evidence::gather;
 use crate::{Outcome, check, report, runtime};
 use folder::Changes;
 use refusal::Refusal;
@@ -32,6 +35,12 @@ use refusal::Refusal;
 /// The variable that names a server, if `--postgres` does not. `DATABASE_URL` never does: it belongs to the
 /// program that is being built, and may be anything.
 pub(crate) const URL_VARIABLE: &str = "DIGLOT_POSTGRES_URL";
+
+/// Where answers and evidence are.
+const FOLDER: &str = ".sqlx";
+
+/// How many pairs without evidence are named before the rest is only counted.
+const NAMED: usize = 8;
 
 /// What findings keep the command from.
 const NOT_DONE: &str = "nothing was written";
@@ -56,36 +65,74 @@ struct Asked {
 
 pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    if !diglot::build::load(&root)?.config.generate.enabled {
-        report::line("nothing is generated here (`generate = false`), so there is nothing to ask the engines");
-        return Ok(Outcome::Clean);
-    }
     // What was answered before has no say in what is asked and recorded now.
-    let Some((mut inputs, compiled)) = check::without_answers(&root, NOT_DONE)? else {
-        return Ok(Outcome::Findings);
-    };
-    let project = Project { inputs: &inputs, compiled: &compiled, progress: progress(compiled.texts.len()) };
-    let asked = runtime()?.block_on(ask(&project, arguments.postgres.clone()))?;
-    project.progress.finish_and_clear();
-    let mut findings: Vec<_> = asked.iter().flat_map(|asked| asked.findings.iter().cloned()).collect();
-    if !findings.is_empty() {
-        findings.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
-        return check::found(&inputs, &compiled, &findings, NOT_DONE);
+    let (mut inputs, compiled) = check::alone(&root)?;
+    if inputs.findings.iter().any(|finding| finding.severity == Severity::Error) {
+        return check::found(&inputs, &compiled, &compiled.diagnostics, NOT_DONE);
     }
-
-    let (index, files) = files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
-    inputs.answers = Some(index);
-    inputs.check_answers = true;
+    let folder = root.join(FOLDER);
+    let answers = inputs.config.generate.enabled && !compiled.has_errors();
+    let mut files = BTreeMap::new();
+    if answers {
+        let project = Project { inputs: &inputs, compiled: &compiled, progress: progress(compiled.texts.len()) };
+        let asked = runtime()?.block_on(ask(&project, arguments.postgres.clone()))?;
+        project.progress.finish_and_clear();
+        let mut findings: Vec<_> = asked.iter().flat_map(|asked| asked.findings.iter().cloned()).collect();
+        if !findings.is_empty() {
+            findings.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
+            return check::found(&inputs, &compiled, &findings, NOT_DONE);
+        }
+        let (index, of_texts) = self::files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
+        files = of_texts;
+        inputs.answers = Some(index);
+        let engines: Vec<&str> = asked.iter().map(|asked| asked.engine.as_str()).collect();
+        let texts = report::counted(compiled.texts.len(), "text");
+        report::line(&format!("{texts} answered by {}", engines.join(" and ")));
+    }
+    let old = inputs.evidence.as_deref().and_then(Evidence::parse);
+    if arguments.check {
+        let missing = missing(&compiled, old.as_ref());
+        missing.iter().take(NAMED).for_each(|name| report::line(&format!("no evidence of {name} as it is now")));
+        if missing.len() > NAMED {
+            report::line(&format!("and of {} more", missing.len() - NAMED));
+        }
+        let changes = if answers { Some(Changes::of_answers(&folder, &files)?) } else { None };
+        let fresh = changes.map_or(Outcome::Clean, |changes| changes.complain());
+        return Ok(if missing.is_empty() { fresh } else { Outcome::Findings });
+    }
+    let evidence = runtime()?.block_on(run_pairs(&inputs, &compiled, old, arguments.postgres.clone()))?;
+    let text = evidence.to_text();
+    inputs.evidence = Some(text.clone());
+    inputs.check_answers = answers;
     inputs.asking = false;
     let checked = diglot::check(&inputs);
+    let is_sound = answers && !checked.has_errors();
+    files.insert(evidence::FILE.to_owned(), text);
+    let changes = if is_sound { Changes::between(&folder, &files) } else { Changes::only(&folder, evidence::FILE, &files) };
+    let written = changes?.write()?;
     if checked.has_errors() {
-        return check::found(&inputs, &checked, &checked.diagnostics, NOT_DONE);
+        let not_done = if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
+        return check::found(&inputs, &checked, &checked.diagnostics, not_done);
     }
-    let engines: Vec<&str> = asked.iter().map(|asked| asked.engine.as_str()).collect();
-    let texts = report::counted(compiled.texts.len(), "text");
-    report::line(&format!("{texts} answered by {}", engines.join(" and ")));
-    let changes = Changes::between(&root.join(".sqlx"), &files)?;
-    if arguments.check { Ok(changes.complain()) } else { changes.write() }
+    report::line(&report::evidence(&checked));
+    Ok(written)
+}
+
+/// The pairs of which nothing is recorded as they are now.
+fn missing<'c>(compiled: &'c Compiled, old: Option<&Evidence>) -> Vec<&'c str> {
+    let is_missing = |pair: &&Weighed| old.is_none_or(|old| old.of(&pair.name, &pair.basis).is_none());
+    compiled.weighed.iter().filter(is_missing).map(|pair| pair.name.as_str()).collect()
+}
+
+/// Runs the pairs of which nothing is recorded as they are now.
+async fn run_pairs(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    old: Option<Evidence>,
+    url: Option<String>,
+) -> Result<Evidence, Failure> {
+    let gathered = async |host: &Host| gather(inputs, compiled, old.clone(), host).await;
+    Host::during(url, Sorting::Language, gathered).await
 }
 
 /// Asks both engines at once.

@@ -6,6 +6,7 @@
 //! servers do, where the server can.
 
 mod arguments;
+pub(crate) mod evidence;
 #[cfg(test)]
 mod catalogue;
 #[cfg(test)]
@@ -143,8 +144,7 @@ async fn all(
     compiled: &diglot::Compiled,
     host: &Host,
 ) -> Result<Findings, Failure> {
-    let (sqlite, pg) = tokio::join!(sqlite::Sqlite::open(inputs), pg::Pg::open(inputs, host));
-    let mut engines = Engines { sqlite: sqlite?, pg: pg?, most: DIFFERENCES };
+    let mut engines = Engines::open(inputs, host).await?;
     let relations = engines.relations().await?;
     let subjects = Prover::new(inputs, compiled, &relations).subjects();
     let wanted = |subject: &&Subject| arguments.statement.as_ref().is_none_or(|name| *name == subject.name);
@@ -196,6 +196,17 @@ fn progress(subjects: usize) -> ProgressBar {
 }
 
 impl Engines {
+    /// Both with the project's schema.
+    async fn open(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
+        let (sqlite, pg) = tokio::join!(sqlite::Sqlite::open(inputs), pg::Pg::open(inputs, host));
+        Ok(Self { sqlite: sqlite?, pg: pg?, most: DIFFERENCES })
+    }
+
+    /// Both names with their versions.
+    async fn versions(&mut self) -> Result<String, Failure> {
+        Ok(format!("{}, {}", self.sqlite.version().await, self.pg.version()))
+    }
+
     /// What both know and no schema does.
     async fn relations(&mut self) -> Result<Relations, Failure> {
         let (sqlite, pg) = (self.sqlite.relations().await?, self.pg.relations().await?);

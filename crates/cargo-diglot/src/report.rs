@@ -6,9 +6,10 @@ use std::path::{Component, Path};
 use anstream::{AutoStream, ColorChoice};
 use diglot::baseline;
 use diglot::diagnostic::{Diagnostic, Severity};
+use diglot::evidence::Verdict;
 use diglot::render::{self, Look};
 use diglot::source::Sources;
-use diglot::{Compiled, Inputs};
+use diglot::{Compiled, Inputs, Weighed};
 
 use crate::cli::Format;
 use crate::failure::Failure;
@@ -84,6 +85,17 @@ pub(crate) fn summary(compiled: &Compiled, findings: &[Diagnostic]) -> String {
     }
     words.extend(known);
     words.join(", ")
+}
+
+/// What running the pairs has shown, in one line.
+pub(crate) fn evidence(compiled: &Compiled) -> String {
+    let count = |is: fn(&Weighed) -> bool| compiled.weighed.iter().filter(|pair| is(pair)).count();
+    let is_same = |pair: &Weighed| matches!(pair.verdict, Some(Verdict::Same(_)));
+    let by_law = count(|pair| pair.by_law);
+    let when_run = compiled.weighed.iter().filter(|pair| !pair.by_law && is_same(pair)).count();
+    let differ = count(|pair| matches!(pair.verdict, Some(Verdict::Differs(_))));
+    let unknown = count(|pair| matches!(pair.verdict, None | Some(Verdict::Unknown { .. })));
+    format!("{by_law} the same by law, {when_run} when run, {differ} with a database on which they differ, {unknown} not run")
 }
 
 /// How many of the findings fail a build.

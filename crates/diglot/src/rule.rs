@@ -225,7 +225,7 @@ rules! {
 
 /// The rules whose findings running both pages decides: what they warn of would show in rows. What they do not list is
 /// about locks, plans, shards, other rows than those of today, or the texts themselves.
-const DECIDED_BY_ROWS: [Rule; 46] = [
+const DECIDED_BY_ROWS: [Rule; 47] = [
     ALIAS_SHADOWS,
     CAST_LENGTH,
     CAST_WIDTH,
@@ -268,6 +268,7 @@ const DECIDED_BY_ROWS: [Rule; 46] = [
     SET_OPERATION_DIFFERS,
     TABLES_DIFFER,
     TEXT_AS_NUMBER,
+    TEXT_ORDER,
     TIME_FORMAT,
     UNKNOWN_OPERATION,
     VALUE_AS_TEXT,

@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use diglot::evidence;
+
 use crate::failure::Failure;
 use crate::{Outcome, report};
 
@@ -22,12 +24,32 @@ pub(super) struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
+    /// What has to change so that the folder holds these files and no other of ours.
     pub(super) fn between(folder: &Path, files: &'a BTreeMap<String, String>) -> Result<Self, Failure> {
-        let there = existing(folder).map_err(Failure::io(format!("read {}", folder.display())))?;
+        Self::among(folder, files, |_| true)
+    }
+
+    /// The same for the answers, whatever evidence is there.
+    pub(super) fn of_answers(folder: &Path, files: &'a BTreeMap<String, String>) -> Result<Self, Failure> {
+        Self::among(folder, files, |name| name != evidence::FILE)
+    }
+
+    /// The same for one file alone.
+    pub(super) fn only(folder: &Path, name: &str, files: &'a BTreeMap<String, String>) -> Result<Self, Failure> {
+        Self::among(folder, files, |other| other == name)
+    }
+
+    fn among(
+        folder: &Path,
+        files: &'a BTreeMap<String, String>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Self, Failure> {
+        let mut there = existing(folder).map_err(Failure::io(format!("read {}", folder.display())))?;
+        there.retain(|name| is_wanted(name));
         let differs = |name: &str, text: &str| {
             !there.contains(&name.to_owned()) || fs::read(folder.join(name)).is_ok_and(|found| found != text.as_bytes())
         };
-        let pairs = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let pairs = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).filter(|(name, _)| is_wanted(name));
         let write = pairs.filter(|(name, text)| differs(name, text)).collect();
         let is_gone = |name: &String| !files.contains_key(name) && is_ours(&folder.join(name));
         let remove = there.into_iter().filter(is_gone).collect();
@@ -98,7 +120,7 @@ fn existing(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in entries {
         if let Ok(name) = entry?.file_name().into_string() {
-            let ours = name == diglot::answers::INDEX_FILE || (name.starts_with("query-") && name.ends_with(".json"));
+            let ours = [diglot::answers::INDEX_FILE, evidence::FILE].contains(&name.as_str()) || (name.starts_with("query-") && name.ends_with(".json"));
             names.extend(ours.then_some(name));
         }
     }

@@ -92,7 +92,7 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Failure> {
 /// Asks about every text of the Postgres pages.
 pub(super) async fn ask(project: &Project<'_>, scratch: &Scratch) -> Result<Asked, Failure> {
     let mut connection = scratch.connect().await?;
-    let mut asked = Asked { engine: format!("Postgres {}", version(&connection)), ..Asked::default() };
+    let mut asked = Asked { engine: named(&connection), ..Asked::default() };
     settings(&mut connection, project.inputs).await?;
     for (file, text) in migrations(project.inputs, Dialect::Pg) {
         if let Err(refusal) = apply(&mut connection, text).await {
@@ -267,7 +267,8 @@ fn position(error: &sqlx::Error, sent: &str) -> Option<usize> {
     sent.char_indices().nth(position.checked_sub(1)?).map(|(byte, _)| byte)
 }
 
-fn version(connection: &PgConnection) -> String {
+/// Its name with its version.
+pub(crate) fn named(connection: &PgConnection) -> String {
     let number = connection.server_version_num().unwrap_or_default();
-    format!("{}.{}", number / 10_000, number % 10_000)
+    format!("Postgres {}.{}", number / 10_000, number % 10_000)
 }

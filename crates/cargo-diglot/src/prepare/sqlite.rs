@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// Asks about every text of the SQLite pages.
 pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
     let mut connection = open().await?;
-    let mut asked = Asked { engine: format!("SQLite {}", version(&mut connection).await), ..Asked::default() };
+    let mut asked = Asked { engine: named(&mut connection).await, ..Asked::default() };
     for (file, text) in migrations(project.inputs, Dialect::Sqlite) {
         if let Err(error) = connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await {
             asked.findings.push(project.migration_refused(Dialect::Sqlite, file, Refusal::of(error, None)?));
@@ -84,6 +84,8 @@ async fn explain(connection: &mut SqliteConnection, parts: &[String]) -> Result<
     Ok(())
 }
 
-async fn version(connection: &mut SqliteConnection) -> String {
-    sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await.unwrap_or_default()
+/// Its name with its version.
+pub(crate) async fn named(connection: &mut SqliteConnection) -> String {
+    let version: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await.unwrap_or_default();
+    format!("SQLite {version}")
 }

@@ -85,6 +85,11 @@ impl Pg {
             .map_err(Failure::engine("read the schema of Postgres"))
     }
 
+    /// Its name with its version.
+    pub(super) fn version(&self) -> String {
+        prepare::named(&self.connection)
+    }
+
     /// What views read and triggers may write.
     pub(super) async fn relations(&mut self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
         let query = "SELECT lower(t.relname), lower(pg_get_functiondef(g.tgfoid)) FROM pg_trigger AS g \

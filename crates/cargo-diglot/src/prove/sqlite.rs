@@ -45,6 +45,11 @@ impl Sqlite {
         Ok(Self { connection, numbered: numbered.into_iter().collect() })
     }
 
+    /// Its name with its version.
+    pub(super) async fn version(&mut self) -> String {
+        prepare::named(&mut self.connection).await
+    }
+
     /// What views read and triggers may write.
     pub(super) async fn relations(&mut self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
         let query = "SELECT lower(tbl_name), lower(sql) FROM sqlite_master WHERE type IN ('view', 'trigger')";

@@ -14,6 +14,7 @@ mod signatures;
 mod sqlc;
 mod stubs;
 mod syntax;
+mod weighing;
 
 use crate::config::Config;
 use crate::pipeline::{Compiled, compile};

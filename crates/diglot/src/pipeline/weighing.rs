@@ -106,9 +106,7 @@ impl Run<'_> {
                     self.take_out(before);
                     self.found.extend(differs(entry, witness));
                 }
-                (Some(Verdict::Differs(witness)), Some(first)) => {
-                    first.notes.splice(0..0, witness.notes());
-                }
+                (Some(Verdict::Differs(witness)), Some(_)) => self.confirm(before, witness),
                 (Some(Verdict::Differs(witness)), None) => self.found.extend(differs(entry, witness)),
                 (Some(Verdict::Unknown { reason }), Some(first)) => {
                     first.notes.push(format!("running says nothing: {reason}"));
@@ -124,6 +122,29 @@ impl Run<'_> {
         self.weighed.push(Weighed { name: entry.name.to_owned(), place, basis, by_law, open, verdict });
     }
 
+    /// Leaves of the findings about a pair that running decides the one that fits best to what a database shows, with that
+    /// database; it names the others.
+    fn confirm(&mut self, before: usize, witness: &Witness) {
+        let decided: Vec<Diagnostic> = self.found[before..].iter().filter(|finding| is_decided(finding)).cloned().collect();
+        self.take_out(before);
+        let best = (0..decided.len()).rev().max_by_key(|at| fit(&decided[*at], witness));
+        let mut others: Vec<&str> = Vec::new();
+        for (_, other) in decided.iter().enumerate().filter(|(at, _)| Some(*at) != best) {
+            let words = other.message.split_once(": ").map_or(other.message.as_str(), |(_, words)| words);
+            if !others.contains(&words) {
+                others.push(words);
+            }
+        }
+        let Some(mut finding) = best.map(|at| decided[at].clone()) else { return };
+        let mut notes = witness.notes();
+        notes.append(&mut finding.notes);
+        finding.notes = notes;
+        if !others.is_empty() {
+            finding.notes.push(format!("the texts say more that is not alike; on these rows it makes no difference: {}", others.join("; ")));
+        }
+        self.found.push(finding);
+    }
+
     fn take_out(&mut self, before: usize) {
         let mut at = 0;
         self.found.retain(|finding| {
@@ -136,6 +157,36 @@ impl Run<'_> {
 /// Whether running both pages decides an error.
 fn is_decided(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Error && rule::is_decided_by_rows(finding.rule)
+}
+
+/// How well a finding explains what a database shows.
+fn fit(finding: &Diagnostic, witness: &Witness) -> usize {
+    let is = |rules: &[rule::Rule]| rules.iter().any(|rule| rule.name == finding.rule);
+    let names = |column: &String| finding.message.contains(&format!("`{column}`"));
+    let has_null = witness.sqlite.iter().any(|line| line.contains("= NULL"));
+    match witness.what.as_str() {
+        what if what.contains("order of the rows") => match has_null {
+            _ if is(&[rule::TEXT_ORDER, rule::ORDER_DIFFERS, rule::ENUM_ORDER, rule::DECIMAL_AS_TEXT]) => 2,
+            true if is(&[rule::NULL_ORDER]) => 3,
+            _ => usize::from(is(&[rule::NULL_ORDER])),
+        },
+        what if what.contains(" fails") => usize::from(is(&[
+            rule::DIVIDED_BY_ZERO,
+            rule::NARROW_ARITHMETIC,
+            rule::TEXT_AS_NUMBER,
+            rule::NULL_KEY,
+            rule::CONFLICT_DIFFERS,
+        ])),
+        _ if witness.columns.iter().any(names) => 2,
+        what if what.contains("afterwards") => usize::from(is(&[
+            rule::SET_DIFFERS,
+            rule::INSERT_DIFFERS,
+            rule::CONFLICT_DIFFERS,
+            rule::PART_MISSING,
+            rule::WHERE_DIFFERS,
+        ])),
+        _ => usize::from(witness.columns.is_empty() != is(&[rule::COLUMNS_DIFFER])),
+    }
 }
 
 /// A finding of which the texts say nothing: a database on which the pages differ.

@@ -20,15 +20,32 @@ struct Stored {
     rows: BTreeMap<String, Vec<BTreeMap<String, String>>>,
 }
 
+/// Values by name, as words.
+type Words = BTreeMap<String, String>;
+
 impl Case {
+    /// The rows of each table and the arguments, every value as the word that a kept case has for it.
+    pub fn to_words(&self) -> (BTreeMap<String, Vec<Words>>, Words) {
+        let words = |row: &Row| row.iter().map(|(name, value)| (name.clone(), word(value))).collect();
+        let rows = self.rows.iter().map(|(table, rows)| (table.clone(), rows.iter().map(words).collect())).collect();
+        (rows, words(&self.args))
+    }
+
+    /// The case of these words; none where one of them is no value.
+    pub fn from_words(rows: &BTreeMap<String, Vec<Words>>, args: &Words) -> Option<Self> {
+        let row = |words: &Words| -> Option<Row> {
+            words.iter().map(|(name, word)| Some((name.clone(), value(word)?))).collect()
+        };
+        let table = |(table, rows): (&String, &Vec<Words>)| {
+            Some((table.clone(), rows.iter().map(row).collect::<Option<Vec<Row>>>()?))
+        };
+        Some(Self { rows: rows.iter().map(table).collect::<Option<_>>()?, args: row(args)? })
+    }
+
     /// The text of the file that keeps this case of a statement.
     pub fn to_toml(&self, statement: &str) -> String {
-        let words = |row: &Row| row.iter().map(|(name, value)| (name.clone(), word(value))).collect();
-        let stored = Stored {
-            statement: statement.to_owned(),
-            args: words(&self.args),
-            rows: self.rows.iter().map(|(table, rows)| (table.clone(), rows.iter().map(words).collect())).collect(),
-        };
+        let (rows, args) = self.to_words();
+        let stored = Stored { statement: statement.to_owned(), args, rows };
         // Maps of texts always have a form in TOML.
         toml::to_string(&stored).unwrap_or_default()
     }

@@ -1,0 +1,215 @@
+//! Evidence: both pages of every pair on small databases, and what comes of it as a record.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diglot::dialect::Both;
+use diglot::evidence::{Evidence, Record, Scope, VERSION, Verdict, Witness};
+use diglot::mutate::Changer;
+use diglot::prove::{Answer, Case, Difference, Prover, Subject};
+use diglot::{Compiled, Inputs, Weighed};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Engines;
+use crate::failure::Failure;
+use crate::host::Host;
+
+/// How many databases with arguments a pair is run on.
+const BUDGET: usize = 3000;
+/// How many run between two looks at what came of them.
+const CHUNK: usize = 250;
+/// How many one-sided changes of a pair are tried.
+const CHANGES: usize = 24;
+/// On how many databases each of them is tried.
+const CHANGED: usize = 1000;
+/// Which share of them, of a hundred, the databases have to notice before they say that two pages are the same.
+const TELLING: usize = 60;
+
+/// What came of a pair.
+enum Found {
+    /// A case on which the pages differ.
+    Difference(Box<(Case, Difference)>),
+    /// They do not on any of these, with what SQLite answered.
+    Nothing(Vec<(Case, Answer)>),
+}
+
+/// The records that still hold, and for all other pairs what running them shows now.
+pub(crate) async fn gather(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    old: Option<Evidence>,
+    host: &Host,
+) -> Result<Evidence, Failure> {
+    let mut engines = Engines::open(inputs, host).await?;
+    let versions = engines.versions().await?;
+    let mut evidence = Evidence { version: VERSION, engines: versions, pairs: BTreeMap::new() };
+    let old = old.filter(|old| old.engines == evidence.engines).unwrap_or_default();
+    let (kept, open): (Vec<&Weighed>, Vec<&Weighed>) =
+        compiled.weighed.iter().partition(|pair| old.of(&pair.name, &pair.basis).is_some());
+    let known = kept.iter().filter_map(|pair| Some((pair.name.clone(), old.pairs.get(&pair.name)?.clone())));
+    evidence.pairs.extend(known);
+    if open.is_empty() {
+        return Ok(evidence);
+    }
+    let relations = engines.relations().await?;
+    let prover = Prover::new(inputs, compiled, &relations);
+    let subjects: BTreeMap<String, Subject> =
+        prover.subjects().into_iter().map(|subject| (subject.name.clone(), subject)).collect();
+    let changer = Changer::new(inputs);
+    let progress = progress(open.len());
+    for pair in open {
+        progress.set_message(pair.name.clone());
+        let verdict = match subjects.get(&pair.name) {
+            Some(subject) => engines.verdict(subject, compiled, &changer, &old).await?,
+            None => Verdict::Unknown { reason: "no text of it can be made for the engines".to_owned() },
+        };
+        evidence.pairs.insert(pair.name.clone(), Record { basis: pair.basis.clone(), verdict });
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(evidence)
+}
+
+/// A bar on a terminal, nothing in a pipe.
+fn progress(pairs: usize) -> ProgressBar {
+    let bar = ProgressBar::new(pairs as u64);
+    match ProgressStyle::with_template("running {bar:40} {pos}/{len} {msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+impl Engines {
+    /// What running a pair shows.
+    async fn verdict(
+        &mut self,
+        subject: &Subject,
+        compiled: &Compiled,
+        changer: &Changer<'_>,
+        old: &Evidence,
+    ) -> Result<Verdict, Failure> {
+        if let Some(verdict) = self.refused(subject).await? {
+            return Ok(verdict);
+        }
+        let databases = databases(subject);
+        // A database that told the pages apart before is tried first.
+        let earlier = match old.pairs.get(&subject.name).map(|record| &record.verdict) {
+            Some(Verdict::Differs(witness)) => Case::from_words(&witness.rows, &witness.args),
+            _ => None,
+        };
+        let cases: Vec<Case> = earlier.into_iter().chain(databases.cases).collect();
+        match self.first(subject, cases).await? {
+            Found::Difference(found) => {
+                let (case, difference) = *found;
+                let (case, difference) = self.shrink(subject, case, difference).await?;
+                Ok(Verdict::Differs(Box::new(witness(subject, &case, difference))))
+            }
+            Found::Nothing(ran) if ran.is_empty() => {
+                let reason = "no row that both engines take was made for its tables: say what their columns hold in \
+                              `diglot.toml`, under `[words]` and `[prove.ranges]`";
+                Ok(Verdict::Unknown { reason: reason.to_owned() })
+            }
+            Found::Nothing(ran) => {
+                let (noticed, changes) = self.noticed(subject, compiled, changer, &ran).await?;
+                let scope = Scope { databases: ran.len(), noticed, changes, ..databases.scope };
+                if scope.telling() < TELLING {
+                    let reason = format!(
+                        "the databases that were tried notice {noticed} of {changes} one-sided changes of the SQLite page, \
+                         which is too few to go by"
+                    );
+                    return Ok(Verdict::Unknown { reason });
+                }
+                Ok(Verdict::Same(scope))
+            }
+        }
+    }
+
+    /// A verdict on a pair of which an engine does not take a text.
+    async fn refused(&mut self, subject: &Subject) -> Result<Option<Verdict>, Failure> {
+        let [texts] = subject.variants.as_slice() else { return Ok(None) };
+        if !subject.is_partial {
+            return Ok(None);
+        }
+        if texts.pg.parts.len() > 1 {
+            let reason = "several statements go to Postgres one by one, if a program runs them at all".to_owned();
+            return Ok(Some(Verdict::Unknown { reason }));
+        }
+        let (sqlite, pg) = (self.sqlite.takes(&texts.sqlite).await, self.pg.takes(subject, &texts.pg).await);
+        if let (Err(sqlite), Err(pg)) = (&sqlite, &pg) {
+            let reason = format!("neither engine takes its text: SQLite says “{}”, Postgres “{}”", sqlite.words, pg.words);
+            return Ok(Some(Verdict::Unknown { reason }));
+        }
+        let difference = Difference::taken(sqlite, pg);
+        Ok(difference.map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference)))))
+    }
+
+    /// The first of the cases on which the pages differ.
+    async fn first(&mut self, subject: &Subject, cases: Vec<Case>) -> Result<Found, Failure> {
+        let mut ran = Vec::new();
+        let mut cases = cases.into_iter();
+        loop {
+            let chunk: Vec<Case> = cases.by_ref().take(CHUNK).collect();
+            if chunk.is_empty() {
+                return Ok(Found::Nothing(ran));
+            }
+            for mut case in chunk {
+                let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
+                match subject.compare(&case, &sqlite, &pg) {
+                    Some(difference) => return Ok(Found::Difference(Box::new((case, difference)))),
+                    None => ran.push((case, sqlite)),
+                }
+            }
+        }
+    }
+
+    /// How many one-sided changes of the SQLite page the databases notice, and how many were made.
+    async fn noticed(
+        &mut self,
+        subject: &Subject,
+        compiled: &Compiled,
+        changer: &Changer<'_>,
+        ran: &[(Case, Answer)],
+    ) -> Result<(usize, usize), Failure> {
+        let signature = compiled.signatures.iter().find(|signature| signature.name == subject.name);
+        let (Some(signature), Some(first)) = (signature, subject.variants.first()) else { return Ok((0, 0)) };
+        let (mut noticed, mut made) = (0, 0);
+        for text in changer.texts(signature, CHANGES) {
+            if self.sqlite.takes(&text).await.is_err() {
+                continue;
+            }
+            made += 1;
+            let sqlite = diglot::EmittedText { variant: first.sqlite.variant.clone(), ..text };
+            let mut changed = subject.clone();
+            changed.variants = vec![Both { sqlite, pg: first.pg.clone() }];
+            for (case, before) in ran.iter().take(CHANGED).filter(|(case, _)| subject.variant(case) == Some(first)) {
+                let super::Ran::Answered(after) = self.sqlite.run(&changed, case).await? else { continue };
+                if subject.compare(case, before, &after).is_some() {
+                    noticed += 1;
+                    break;
+                }
+            }
+        }
+        Ok((noticed, made))
+    }
+}
+
+struct Databases { cases: Vec<Case>, scope: Scope }
+fn databases(subject: &Subject) -> Databases {
+    Databases { cases: (0..60).map(|n| subject.case(1, n, 3)).collect(), scope: Scope { rows: 3, values: 8, ..Scope::default() } }
+}
+
+/// A difference as it is recorded.
+fn witness(subject: &Subject, case: &Case, difference: Difference) -> Witness {
+    let (rows, args) = case.to_words();
+    let _ = subject;
+    let named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    Witness {
+        what: difference.what,
+        edge: false,
+        rows,
+        args,
+        sqlite: difference.sqlite,
+        pg: difference.pg,
+        columns: difference.columns,
+        named,
+    }
+}
