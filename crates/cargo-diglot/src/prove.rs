@@ -16,6 +16,8 @@ mod pg;
 mod report;
 mod sqlite;
 #[cfg(test)]
+mod telling;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;

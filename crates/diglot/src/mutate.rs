@@ -87,14 +87,8 @@ pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
     for name in project.pairs() {
         for dialect in Dialect::ALL {
             let Some(tree) = project.tree(&name, dialect) else { continue };
-            let mut mutations = changes::of(&inputs.sources, &tree, inputs.config.generate.enabled);
-            match sample {
-                Sample::All => {}
-                Sample::Most(most) => mutations = spread(mutations, most),
-                Sample::OneOf(parts) => {
-                    mutations.retain(|mutation| number(inputs, &name, mutation).is_multiple_of(parts.max(1)));
-                }
-            }
+            let mutations = changes::of(&inputs.sources, &tree, inputs.config.generate.enabled);
+            let mutations = sampled(inputs, &name, mutations, sample);
             let Some(first) = mutations.first() else { continue };
             let file = first.span.file;
             let known = match against {
@@ -140,6 +134,51 @@ impl<'a> Changer<'a> {
         };
         mutations.iter().filter_map(text).collect()
     }
+}
+
+/// A change of one page of a pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// `noun_verb`.
+    pub statement: String,
+    /// The page.
+    pub dialect: Dialect,
+    /// The change.
+    pub mutation: Mutation,
+}
+
+/// The changes themselves, in the order of the pairs: for whoever runs them.
+pub fn changes(inputs: &Inputs, sample: Sample) -> Vec<Change> {
+    let project = ReadProject::read(inputs);
+    let mut all = Vec::new();
+    for name in project.pairs() {
+        for dialect in Dialect::ALL {
+            let Some(tree) = project.tree(&name, dialect) else { continue };
+            let mutations = sampled(inputs, &name, changes::of(&inputs.sources, &tree, inputs.config.generate.enabled), sample);
+            all.extend(mutations.into_iter().map(|mutation| Change { statement: name.clone(), dialect, mutation }));
+        }
+    }
+    all
+}
+
+/// A project with one change made.
+pub fn made(inputs: &Inputs, mutation: &Mutation) -> Inputs {
+    let mut sources = inputs.sources.clone();
+    let mut file = sources.file(mutation.span.file).clone();
+    file.text = changed(inputs, mutation);
+    sources.replace(mutation.span.file, file);
+    Inputs { sources, ..inputs.clone() }
+}
+
+fn sampled(inputs: &Inputs, name: &str, mut mutations: Vec<Mutation>, sample: Sample) -> Vec<Mutation> {
+    match sample {
+        Sample::All => {}
+        Sample::Most(most) => mutations = spread(mutations, most),
+        Sample::OneOf(parts) => {
+            mutations.retain(|mutation| number(inputs, name, mutation).is_multiple_of(parts.max(1)));
+        }
+    }
+    mutations
 }
 
 /// As many as wanted, from the whole of the list.
