@@ -46,6 +46,7 @@ mod emitted;
 mod engine;
 pub mod extract;
 mod facts;
+mod grammar;
 mod guard;
 pub mod infer;
 mod joined;

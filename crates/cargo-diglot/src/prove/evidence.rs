@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::dialect::Both;
-use diglot::evidence::{Evidence, Record, Scope, VERSION, Verdict, Witness};
+use diglot::evidence::{Evidence, Extent, Record, Scope, VERSION, Verdict, Witness};
 use diglot::mutate::Changer;
-use diglot::prove::{Answer, Case, Difference, Prover, Subject};
+use diglot::prove::{Answer, Case, Difference, Prover, Reach, Scope as Tried, Subject};
 use diglot::{Compiled, Inputs, Weighed};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -15,8 +15,6 @@ use crate::host::Host;
 
 /// How many databases with arguments a pair is run on.
 const BUDGET: usize = 3000;
-/// How many run between two looks at what came of them.
-const CHUNK: usize = 250;
 /// How many one-sided changes of a pair are tried.
 const CHANGES: usize = 24;
 /// On how many databases each of them is tried.
@@ -26,8 +24,8 @@ const TELLING: usize = 60;
 
 /// What came of a pair.
 enum Found {
-    /// A case on which the pages differ.
-    Difference(Box<(Case, Difference)>),
+    /// A case on which the pages differ, and whether it holds what few programs write.
+    Difference { case: Case, difference: Difference, edge: bool },
     /// They do not on any of these, with what SQLite answered.
     Nothing(Vec<(Case, Answer)>),
 }
@@ -90,18 +88,18 @@ impl Engines {
         if let Some(verdict) = self.refused(subject).await? {
             return Ok(verdict);
         }
-        let databases = databases(subject);
+        let databases = subject.databases(BUDGET);
         // A database that told the pages apart before is tried first.
         let earlier = match old.pairs.get(&subject.name).map(|record| &record.verdict) {
             Some(Verdict::Differs(witness)) => Case::from_words(&witness.rows, &witness.args),
             _ => None,
         };
-        let cases: Vec<Case> = earlier.into_iter().chain(databases.cases).collect();
-        match self.first(subject, cases).await? {
-            Found::Difference(found) => {
-                let (case, difference) = *found;
+        let ordinary = databases.ordinary() + usize::from(earlier.is_some());
+        let cases: Vec<Case> = earlier.into_iter().chain(databases.iter()).collect();
+        match self.first(subject, cases, ordinary).await? {
+            Found::Difference { case, difference, edge } => {
                 let (case, difference) = self.shrink(subject, case, difference).await?;
-                Ok(Verdict::Differs(Box::new(witness(subject, &case, difference))))
+                Ok(Verdict::Differs(Box::new(witness(subject, &case, difference, edge))))
             }
             Found::Nothing(ran) if ran.is_empty() => {
                 let reason = "no row that both engines take was made for its tables: say what their columns hold in \
@@ -110,7 +108,7 @@ impl Engines {
             }
             Found::Nothing(ran) => {
                 let (noticed, changes) = self.noticed(subject, compiled, changer, &ran).await?;
-                let scope = Scope { databases: ran.len(), noticed, changes, ..databases.scope };
+                let scope = Scope { noticed, changes, ..scope(databases.scope(), ran.len()) };
                 if scope.telling() < TELLING {
                     let reason = format!(
                         "the databases that were tried notice {noticed} of {changes} one-sided changes of the SQLite page, \
@@ -139,26 +137,20 @@ impl Engines {
             return Ok(Some(Verdict::Unknown { reason }));
         }
         let difference = Difference::taken(sqlite, pg);
-        Ok(difference.map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference)))))
+        Ok(difference.map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference, false)))))
     }
 
-    /// The first of the cases on which the pages differ.
-    async fn first(&mut self, subject: &Subject, cases: Vec<Case>) -> Result<Found, Failure> {
+    /// The first of the cases on which the pages differ; so many at the beginning are ordinary.
+    async fn first(&mut self, subject: &Subject, cases: Vec<Case>, ordinary: usize) -> Result<Found, Failure> {
         let mut ran = Vec::new();
-        let mut cases = cases.into_iter();
-        loop {
-            let chunk: Vec<Case> = cases.by_ref().take(CHUNK).collect();
-            if chunk.is_empty() {
-                return Ok(Found::Nothing(ran));
-            }
-            for mut case in chunk {
-                let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
-                match subject.compare(&case, &sqlite, &pg) {
-                    Some(difference) => return Ok(Found::Difference(Box::new((case, difference)))),
-                    None => ran.push((case, sqlite)),
-                }
+        for (at, mut case) in cases.into_iter().enumerate() {
+            let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
+            match subject.compare(&case, &sqlite, &pg) {
+                Some(difference) => return Ok(Found::Difference { case, difference, edge: at >= ordinary }),
+                None => ran.push((case, sqlite)),
             }
         }
+        Ok(Found::Nothing(ran))
     }
 
     /// How many one-sided changes of the SQLite page the databases notice, and how many were made.
@@ -192,19 +184,26 @@ impl Engines {
     }
 }
 
-struct Databases { cases: Vec<Case>, scope: Scope }
-fn databases(subject: &Subject) -> Databases {
-    Databases { cases: (0..60).map(|n| subject.case(1, n, 3)).collect(), scope: Scope { rows: 3, values: 8, ..Scope::default() } }
+/// What was tried, as it is recorded.
+fn scope(tried: &Tried, cases: usize) -> Scope {
+    let extent = match tried.reach {
+        Reach::Whole => Extent::Whole,
+        Reach::Pairs => Extent::Pairs,
+        Reach::Coverage => Extent::Values,
+    };
+    let rows = if extent == Extent::Whole { tried.rows } else { tried.most_rows };
+    let not_covered = tried.not_covered.clone();
+    Scope { databases: cases, rows, values: tried.values, extent, not_covered, ..Scope::default() }
 }
 
 /// A difference as it is recorded.
-fn witness(subject: &Subject, case: &Case, difference: Difference) -> Witness {
+fn witness(subject: &Subject, case: &Case, difference: Difference, edge: bool) -> Witness {
     let (rows, args) = case.to_words();
-    let _ = subject;
-    let named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let named = subject.tables.iter().map(|table| (table.name.clone(), subject.named(&table.name)));
+    let named: BTreeMap<String, BTreeSet<String>> = named.filter(|(_, columns)| !columns.is_empty()).collect();
     Witness {
         what: difference.what,
-        edge: false,
+        edge,
         rows,
         args,
         sqlite: difference.sqlite,

@@ -56,23 +56,6 @@ pub struct Scope {
     pub not_covered: Vec<String>,
 }
 
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
-        let Self { databases, rows, values, .. } = self;
-        match self.reach {
-            Reach::Whole => write!(f, "all {databases} databases of up to {rows} row{} a table", plural(*rows))?,
-            Reach::Pairs => write!(f, "{databases} databases in which every two values of two places meet")?,
-            Reach::Coverage => write!(f, "{databases} databases, chosen so that each value decides")?,
-        }
-        if self.reach != Reach::Whole && *rows > 0 {
-            write!(f, ", all those of up to {rows} row{} a table among them,", plural(*rows))?;
-        }
-        let places = "every constant of both pages, its neighbours and NULL";
-        write!(f, " over up to {values} value{} a column ({places})", plural(*values))
-    }
-}
-
 /// The databases of a pair, with the arguments that each is run with: ordinary ones before those that hold edges, and
 /// cases with the same rows one behind the other.
 #[derive(Debug)]

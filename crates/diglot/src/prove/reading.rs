@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::subject::Subject;
 use super::tables::{Table, Tables};
 use super::uses::{Key, Looks, Uses};
 use crate::dialect::Both;
@@ -26,6 +27,21 @@ pub(super) struct Reading {
 
 /// The greatest number of rows that is filled in because something counts them.
 const COUNTED: i64 = 120;
+
+impl Subject {
+    /// The columns of a table that either page looks at.
+    pub fn named(&self, table: &str) -> BTreeSet<String> {
+        let of_table = |key: &Key| match key {
+            Key::Column(owner, column) if owner == table => Some(column.clone()),
+            Key::Json(document, _) => match &**document {
+                Key::Column(owner, column) if owner == table => Some(column.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.reading.looks.keys().filter_map(of_table).collect()
+    }
+}
 
 impl Reading {
     pub(super) fn of(trees: &Both<Statement>, found: &Both<Uses>, filled: &[Table], tables: &Tables<'_>) -> Self {

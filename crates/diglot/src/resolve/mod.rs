@@ -18,7 +18,6 @@ mod held;
 mod numbered;
 mod output;
 mod parse;
-mod postgres;
 mod predicate;
 mod query;
 mod rows;
@@ -47,6 +46,7 @@ use self::scope::{Cte, Scope, name_of};
 use self::text::Text;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
+use crate::grammar::grammar;
 use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement, RowsTaken};
 use crate::rule;
 use crate::schema::Schema;
@@ -110,7 +110,7 @@ pub(crate) fn resolve_with(
 pub(crate) fn unread(sources: &Sources, raw: &RawStatement, dialect: Dialect) -> Option<Statement> {
     let (mut params, mut rewrites) = (Vec::new(), Vec::new());
     for part in &raw.parts {
-        let tokens = text::of_part(parse::grammar(dialect), sources, part, raw).ok()?;
+        let tokens = text::of_part(grammar(dialect), sources, part, raw).ok()?;
         let edited = edit::edit(tokens, dialect);
         params.extend(edited.params);
         rewrites.extend(edited.rewrites);
@@ -247,7 +247,7 @@ struct Lower<'a> {
 impl Lower<'_> {
     /// Lowers one SQL statement of the unit.
     fn sql(&mut self, raw: &RawStatement, part: &RawPart) {
-        let mut tokens = match text::of_part(parse::grammar(self.dialect), self.sources, part, raw) {
+        let mut tokens = match text::of_part(grammar(self.dialect), self.sources, part, raw) {
             Ok(tokens) => tokens,
             Err(bad) => {
                 self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
@@ -261,7 +261,7 @@ impl Lower<'_> {
             return;
         }
         let behind = raw.behind.as_ref().filter(|behind| behind.statement == self.statement);
-        match behind.map(|behind| behind::insert(&mut tokens, behind, parse::grammar(self.dialect))) {
+        match behind.map(|behind| behind::insert(&mut tokens, behind, grammar(self.dialect))) {
             Some(Ok(rewrites)) => self.rewrites.extend(rewrites),
             Some(Err(bad)) => {
                 self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });

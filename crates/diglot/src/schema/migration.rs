@@ -1,13 +1,13 @@
 //! Cuts a migration into its statements and parses the ones that shape tables.
 
 use sqlparser::ast::Statement;
-use sqlparser::dialect::{self, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{self, Location, Tokenizer};
 
 use super::mask;
 use crate::depth::{self, Deep};
 use crate::dialect::Dialect;
+use crate::grammar::grammar;
 use crate::source::{FileId, SourceFile, Span};
 use crate::split::lexer::{self, Kind, Token};
 
@@ -217,10 +217,7 @@ impl Piece {
 
     /// Parses it; an error comes with its exact place.
     pub(super) fn parse(&self, dialect: Dialect) -> Result<Statement, (String, Span)> {
-        let grammar: &dyn dialect::Dialect = match dialect {
-            Dialect::Sqlite => &SQLiteDialect {},
-            Dialect::Pg => &PostgreSqlDialect {},
-        };
+        let grammar = grammar(dialect);
         let tokens = Tokenizer::new(grammar, &self.text.text).tokenize_with_location();
         let tokens = tokens.map_err(|error| self.located(&error.into(), Location::empty()))?;
         if let Some((at, deep)) = depth::too_deep(tokens.iter().map(|token| &token.token)) {

@@ -3,10 +3,10 @@
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
 };
-use sqlparser::dialect::{PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
 use crate::dialect::Dialect;
+use crate::grammar::grammar;
 
 /// The condition that a text says, as [`condition`] gives it; none when it cannot be read.
 pub(crate) fn condition_of(sql: &str, dialect: Dialect) -> Option<String> {
@@ -15,11 +15,7 @@ pub(crate) fn condition_of(sql: &str, dialect: Dialect) -> Option<String> {
 
 /// An expression that a schema holds as its text.
 pub(super) fn expression(sql: &str, dialect: Dialect) -> Option<Expr> {
-    let expr = match dialect {
-        Dialect::Sqlite => Parser::new(&SQLiteDialect {}).try_with_sql(sql).ok()?.parse_expr(),
-        Dialect::Pg => Parser::new(&PostgreSqlDialect {}).try_with_sql(sql).ok()?.parse_expr(),
-    };
-    expr.ok()
+    Parser::new(grammar(dialect)).try_with_sql(sql).ok()?.parse_expr().ok()
 }
 
 /// A key of an index, or of a conflict target that fits it.
@@ -99,9 +95,13 @@ pub(super) fn normal(expr: &Expr) -> String {
                 BinaryOperator::GtEq => format!("<=({right}, {left})"),
                 BinaryOperator::Lt => format!("<({left}, {right})"),
                 BinaryOperator::LtEq => format!("<=({left}, {right})"),
+                BinaryOperator::Custom(word) if word == "IS" => sorted("is", vec![left, right]),
+                BinaryOperator::Custom(word) if word == "IS NOT" => sorted("is not", vec![left, right]),
                 op => format!("{}({left}, {right})", op.to_string().to_lowercase()),
             }
         }
+        Expr::IsNotDistinctFrom(left, right) => sorted("is", vec![normal(left), normal(right)]),
+        Expr::IsDistinctFrom(left, right) => sorted("is not", vec![normal(left), normal(right)]),
         Expr::IsNull(inner) => format!("is null({})", normal(inner)),
         Expr::IsNotNull(inner) => format!("is not null({})", normal(inner)),
         Expr::InList { expr: inner, list, negated } => {

@@ -8,7 +8,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
-use super::parse::plain_operand;
+use super::plain_operand;
 
 /// Postgres.
 #[derive(Debug)]
