@@ -26,3 +26,4 @@ pub use compare::{Answer, Difference, Fault, NEW_IDS, TableRows};
 pub use store::StoreError;
 pub use subject::{Declared, Prover, Subject};
 pub use tables::{Relations, Table, TableColumn};
+pub use written::Filling;

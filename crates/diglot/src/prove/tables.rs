@@ -51,6 +51,8 @@ pub struct TableColumn {
     pub(super) numbered: bool,
     /// The database fills it when nobody does.
     pub(super) has_default: bool,
+    /// Whether each database computes it of the row's other columns, and takes no value for it.
+    pub(super) generated: Both<bool>,
     /// The database's clock fills it when nobody does.
     pub(super) clock: bool,
     /// Postgres keeps 4 bytes of its floating-point numbers.
@@ -164,6 +166,7 @@ impl<'a> Tables<'a> {
             Fill::Value(value) => CLOCKS.iter().any(|clock| value.to_lowercase().contains(clock)),
             _ => false,
         };
+        let is_generated = |column: Option<&schema::Column>| matches!(column?.fill, Fill::Computed(_)).then_some(());
         Some(TableColumn {
             name: first.name.clone(),
             base,
@@ -172,6 +175,7 @@ impl<'a> Tables<'a> {
             pg: pg.map(|column| column.ty.base.clone()),
             numbered: both.iter().any(|column| numbers(&column.fill)),
             has_default: both.iter().any(|column| column.has_default),
+            generated: Both { sqlite: is_generated(sqlite).is_some(), pg: is_generated(pg).is_some() },
             clock: both.iter().any(is_clock),
             narrow: pg.is_some_and(|column| is_real(&column.declared)),
             range: self.range(table, &first.name),
