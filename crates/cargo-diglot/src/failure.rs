@@ -36,6 +36,22 @@ pub enum Failure {
         /// The driver's words.
         source: sqlx::Error,
     },
+    /// The SQLite that is called directly could not be asked.
+    #[error("cannot {what}: {source}")]
+    Sqlite {
+        /// What was tried.
+        what: String,
+        /// The library's words.
+        source: rusqlite::Error,
+    },
+    /// A table could not be read after a case.
+    #[error("cannot {what}: {message}")]
+    Table {
+        /// What was tried.
+        what: String,
+        /// The engine's words.
+        message: String,
+    },
     /// A migration does not run.
     #[error("{path} does not run: {message}\nrun `cargo diglot prepare`, which shows the place")]
     Migration {
@@ -112,6 +128,12 @@ impl Failure {
     pub(crate) fn engine(what: impl Into<String>) -> impl FnOnce(sqlx::Error) -> Self {
         let what = what.into();
         move |source| Self::Engine { what, source }
+    }
+
+    /// For `map_err`: what was tried when SQLite refused.
+    pub(crate) fn sqlite(what: impl Into<String>) -> impl FnOnce(rusqlite::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Sqlite { what, source }
     }
 
     /// The exit code: 1, or what a shell reports for a process that ended by that signal.

@@ -2,6 +2,9 @@
 
 use std::env;
 
+use sqlx::postgres::PgConnection;
+use tokio::sync::Mutex;
+
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::postgres::{Options, Server};
@@ -10,16 +13,22 @@ use crate::prepare::pg::Scratch;
 use crate::with_postgres;
 
 /// How text sorts in a scratch database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sorting {
     /// As in every new database of the server.
     Server,
     /// By a language, if the server can.
     Language,
+    /// By its bytes.
+    Bytes,
 }
 
 /// A scratch database, and the throwaway server that it is on unless somebody named one.
 pub(crate) struct Host {
     pub(crate) scratch: Scratch,
+    /// Others beside it.
+    more: Mutex<Vec<Scratch>>,
+    url: String,
     server: Option<Server>,
 }
 
@@ -53,17 +62,33 @@ impl Host {
             Some(_) => None,
             None => Some(with_postgres::start(Options::default(), interrupts).await?),
         };
-        let url = url.as_deref().or(server.as_ref().map(|server| server.url())).unwrap_or_default();
-        let scratch = match sorting {
-            Sorting::Server => Scratch::create(url).await?,
-            Sorting::Language => Scratch::create_sorted(url).await?,
-        };
-        Ok(Self { scratch, server })
+        let url = url.or_else(|| server.as_ref().map(|server| server.url().to_owned())).unwrap_or_default();
+        let scratch = Scratch::create_sorted(&url, sorting).await?;
+        Ok(Self { scratch, more: Mutex::default(), url, server })
     }
 
-    /// Drops the database, then the server.
+    /// Connects to an empty database beside it, which goes with it.
+    pub(crate) async fn another(&self, sorting: Sorting) -> Result<PgConnection, Failure> {
+        self.keep(Scratch::create_sorted(&self.url, sorting).await?).await
+    }
+
+    /// Connects to a copy of it, which goes with it. Nobody may be connected to it meanwhile.
+    pub(crate) async fn copy(&self) -> Result<PgConnection, Failure> {
+        self.keep(self.scratch.copy().await?).await
+    }
+
+    async fn keep(&self, scratch: Scratch) -> Result<PgConnection, Failure> {
+        let connected = scratch.connect().await;
+        self.more.lock().await.push(scratch);
+        connected
+    }
+
+    /// Drops the databases, then the server.
     pub(crate) async fn close(self) -> Result<(), Failure> {
-        let dropped = self.scratch.drop().await;
+        let mut dropped = self.scratch.drop().await;
+        for scratch in self.more.into_inner() {
+            dropped = dropped.and(scratch.drop().await);
+        }
         drop(self.server);
         dropped
     }

@@ -2,13 +2,14 @@
 //! comes of it.
 //!
 //! The data, the comparison and the shrinking are the business of `diglot::prove`. Here both engines are opened,
-//! and every case runs in a transaction that is rolled back. Postgres sorts text by a language, as production
-//! servers do, where the server can.
+//! and every case runs in a transaction that is rolled back. Postgres sorts text as `pg_collation` says; without it both
+//! by a language, as far as the server can, and by bytes.
 
 mod arguments;
 pub(crate) mod evidence;
 #[cfg(test)]
 mod catalogue;
+mod engines;
 #[cfg(test)]
 mod generated;
 mod kept;
@@ -25,37 +26,26 @@ use std::path::Path;
 
 use diglot::Inputs;
 use diglot::diagnostic::{Diagnostic, Severity};
-use diglot::prove::{Answer, Case, Difference, Fault, Prover, Relations, Subject};
+use diglot::prove::{Case, Difference, Fault, Prover, Subject};
 use indicatif::{ProgressBar, ProgressStyle};
 use sqlx::error::ErrorKind;
 
 use crate::cli::{Format, Prove};
 use crate::failure::Failure;
-use crate::host::{Host, Sorting};
+use crate::host::Host;
 use crate::{Outcome, check, report as terminal, runtime};
+use engines::{Engines, Ran, first_sorting};
 
 /// How many steps are tried to make a difference smaller.
 const SHRINK_STEPS: usize = 400;
 /// How many differences of a pair are told.
 const DIFFERENCES: usize = 3;
-/// How often a case is tried again without the rows that an engine refuses.
-const ATTEMPTS: usize = 4;
-
-/// Both engines.
-struct Engines {
-    sqlite: sqlite::Sqlite,
-    pg: pg::Pg,
-    /// How many differences of a pair are looked for.
-    most: usize,
-}
-
-/// What an engine did with a case.
-enum Ran {
-    /// It ran.
-    Answered(Answer),
-    /// It refused these rows, by table and place.
-    Refused(Vec<(String, usize)>),
-}
+/// How many cases run together, until the pair is known to differ.
+const TOGETHER: usize = 512;
+/// How many smaller cases are tried together, of which the first that differs counts.
+const SMALLER: usize = 12;
+/// On how many databases of Postgres cases run at once.
+const CONNECTIONS: usize = 2;
 
 /// What came of a statement.
 #[derive(Default)]
@@ -136,7 +126,7 @@ async fn prove(
     compiled: &diglot::Compiled,
 ) -> Result<Findings, Failure> {
     let proved = async |host: &Host| all(arguments, root, inputs, compiled, host).await;
-    Host::during(arguments.postgres.clone(), Sorting::Language, proved).await
+    Host::during(arguments.postgres.clone(), first_sorting(inputs), proved).await
 }
 
 async fn all(
@@ -146,7 +136,7 @@ async fn all(
     compiled: &diglot::Compiled,
     host: &Host,
 ) -> Result<Findings, Failure> {
-    let mut engines = Engines::open(inputs, host).await?;
+    let mut engines = Engines::open(inputs, host, CONNECTIONS).await?;
     let relations = engines.relations().await?;
     let subjects = Prover::new(inputs, compiled, &relations).subjects();
     let wanted = |subject: &&Subject| arguments.statement.as_ref().is_none_or(|name| *name == subject.name);
@@ -160,7 +150,7 @@ async fn all(
     for subject in subjects {
         progress.set_message(subject.name.clone());
         let own = kept.iter().filter(|(name, _)| *name == subject.name).map(|(_, case)| case.clone());
-        let tried = engines.subject(subject, own.collect(), arguments).await?;
+        let tried = subject_tried(&mut engines, subject, own.collect(), arguments, DIFFERENCES).await?;
         findings.cases += tried.cases;
         findings.tables.extend(subject.tables.iter().map(|table| table.name.clone()));
         findings.filled.extend(tried.filled.iter().cloned());
@@ -197,45 +187,44 @@ fn progress(subjects: usize) -> ProgressBar {
     }
 }
 
-impl Engines {
-    /// Both with the project's schema.
-    async fn open(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
-        let (sqlite, pg) = tokio::join!(sqlite::Sqlite::open(inputs), pg::Pg::open(inputs, host));
-        Ok(Self { sqlite: sqlite?, pg: pg?, most: DIFFERENCES })
-    }
+/// Whether cases have the same rows, and may share them.
+fn same_rows(a: &Case, b: &Case) -> bool {
+    a.rows == b.rows
+}
 
-    /// Both names with their versions.
-    async fn versions(&mut self) -> Result<String, Failure> {
-        Ok(format!("{}, {}", self.sqlite.version().await, self.pg.version()))
-    }
-
-    /// What both know and no schema does.
-    async fn relations(&mut self) -> Result<Relations, Failure> {
-        let (sqlite, pg) = (self.sqlite.relations().await?, self.pg.relations().await?);
-        Ok(Relations { sqlite, pg, words: self.pg.words().await? })
-    }
-
-    /// Tries a pair until it differs or the cases are through.
-    async fn subject(&mut self, subject: &Subject, kept: Vec<Case>, arguments: &Prove) -> Result<Tried, Failure> {
-        let mut tried = Tried::default();
-        if let (true, [texts]) = (subject.is_partial, subject.variants.as_slice()) {
-            // Several statements go to Postgres one by one, if a program runs them at all.
-            if texts.pg.parts.len() > 1 {
-                tried.refused = true;
-                return Ok(tried);
-            }
-            let taken = (self.sqlite.takes(&texts.sqlite).await, self.pg.takes(subject, &texts.pg).await);
-            tried.refused = taken.0.is_err() && taken.1.is_err();
-            let difference = Difference::taken(taken.0, taken.1);
-            tried.found.extend(difference.map(|difference| (Case::default(), difference)));
-            if tried.refused || !tried.found.is_empty() {
-                return Ok(tried);
-            }
+/// Tries a pair until it differs in so many ways or the cases are through.
+async fn subject_tried(
+    engines: &mut Engines,
+    subject: &Subject,
+    kept: Vec<Case>,
+    arguments: &Prove,
+    most: usize,
+) -> Result<Tried, Failure> {
+    let mut tried = Tried::default();
+    if let (true, [texts]) = (subject.is_partial, subject.variants.as_slice()) {
+        // Several statements go to Postgres one by one, if a program runs them at all.
+        if texts.pg.parts.len() > 1 {
+            tried.refused = true;
+            return Ok(tried);
         }
-        let made = (0..arguments.cases).map(|number| subject.case(arguments.seed, number, arguments.rows));
-        let mut shrunk = 0;
-        for mut case in kept.into_iter().chain(made) {
-            let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
+        let (difference, is_refused) = engines.takes(subject, &texts.sqlite, &texts.pg).await?;
+        tried.refused = is_refused;
+        tried.found.extend(difference.map(|difference| (Case::default(), difference)));
+        if tried.refused || !tried.found.is_empty() {
+            return Ok(tried);
+        }
+    }
+    let made = (0..arguments.cases).map(|number| subject.case(arguments.seed, number, arguments.rows));
+    let mut all = kept.into_iter().chain(made);
+    let mut shrunk = 0;
+    loop {
+        let mut cases: Vec<Case> = all.by_ref().take(TOGETHER).collect();
+        if cases.is_empty() {
+            return Ok(tried);
+        }
+        let answers = engines.run_many(subject, &mut cases)?;
+        for (case, answers) in cases.into_iter().zip(answers) {
+            let Some((sqlite, pg)) = answers else { continue };
             tried.cases += 1;
             tried.filled.extend(case.rows.iter().filter(|(_, rows)| !rows.is_empty()).map(|(name, _)| name.clone()));
             if !subject.declared.is_empty()
@@ -249,57 +238,34 @@ impl Engines {
                 continue;
             }
             shrunk += 1;
-            let (case, difference) = self.shrink(subject, case, difference).await?;
+            let (case, difference) = smaller(engines, subject, case, difference)?;
             // What is left of it may be what is told of already.
             if !tried.tells(&difference) {
                 tried.found.push((case, difference));
             }
-            if shrunk == self.most {
-                break;
+            if shrunk == most {
+                return Ok(tried);
             }
         }
-        Ok(tried)
     }
+}
 
-    /// Runs a case on both engines. Rows that one of them refuses are left out of the case on both.
-    async fn both(&mut self, subject: &Subject, case: &mut Case) -> Result<Option<(Answer, Answer)>, Failure> {
-        for _ in 0..ATTEMPTS {
-            let (sqlite, pg) = tokio::join!(self.sqlite.run(subject, case), self.pg.run(subject, case));
-            let refused = match (sqlite?, pg?) {
-                (Ran::Answered(sqlite), Ran::Answered(pg)) => return Ok(Some((sqlite, pg))),
-                (Ran::Refused(mut rows), Ran::Refused(more)) => {
-                    rows.extend(more);
-                    rows
-                }
-                (Ran::Refused(rows), _) | (_, Ran::Refused(rows)) => rows,
-            };
-            for (table, rows) in &mut case.rows {
-                let mut at = 0;
-                rows.retain(|_| {
-                    at += 1;
-                    !refused.contains(&(table.clone(), at - 1))
-                });
-            }
-        }
-        Ok(None)
-    }
-
-    /// Makes a difference smaller while it stays one.
-    async fn shrink(
-        &mut self,
-        subject: &Subject,
-        case: Case,
-        difference: Difference,
-    ) -> Result<(Case, Difference), Failure> {
-        let (mut best, mut shown) = (case, difference);
-        let mut steps = 0;
-        'smaller: loop {
-            for mut next in subject.simpler(&best) {
+/// Makes a difference smaller while it stays one.
+fn smaller(
+    engines: &mut Engines,
+    subject: &Subject,
+    case: Case,
+    difference: Difference,
+) -> Result<(Case, Difference), Failure> {
+    let (mut best, mut shown) = (case, difference);
+    let mut steps = 0;
+    'smaller: loop {
+        for some in subject.simpler(&best).chunks(SMALLER) {
+            let mut next: Vec<Case> = some.iter().take(SHRINK_STEPS - steps).cloned().collect();
+            let answers = engines.run_many(subject, &mut next)?;
+            for (next, answers) in next.into_iter().zip(answers) {
                 steps += 1;
-                if steps > SHRINK_STEPS {
-                    break 'smaller;
-                }
-                let Some((sqlite, pg)) = self.both(subject, &mut next).await? else { continue };
+                let Some((sqlite, pg)) = answers else { continue };
                 if let Some(difference) = subject.compare(&next, &sqlite, &pg)
                     && difference.what == shown.what
                 {
@@ -307,8 +273,10 @@ impl Engines {
                     continue 'smaller;
                 }
             }
-            break;
+            if steps == SHRINK_STEPS {
+                return Ok((best, shown));
+            }
         }
-        Ok((best, shown))
+        return Ok((best, shown));
     }
 }

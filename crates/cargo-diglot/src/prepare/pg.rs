@@ -20,12 +20,13 @@ use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
 use super::statements::statements;
 use super::{Asked, Project, Refusal, columns, migrations, rows};
 use crate::failure::Failure;
+use crate::host::Sorting;
 
 /// How long a server may take to answer the first time.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 
 /// The type of a parameter of which the server is to say what it is.
-const FOUND_OUT: Oid = Oid(0);
+pub(crate) const FOUND_OUT: Oid = Oid(0);
 
 /// A database that did not exist before and is dropped when the asking is done.
 pub(crate) struct Scratch {
@@ -42,20 +43,31 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The same, where text sorts as in English, as far as the server knows how.
-    pub(crate) async fn create_sorted(url: &str) -> Result<Self, Failure> {
+    /// The same, where text sorts as is said, as far as the server knows how.
+    pub(crate) async fn create_sorted(url: &str, sorting: Sorting) -> Result<Self, Failure> {
+        let locale = match sorting {
+            Sorting::Server => return Self::create(url).await,
+            Sorting::Bytes => "LOCALE 'C'",
+            Sorting::Language => "LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'",
+        };
         let scratch = Self::named(url)?;
         let create = format!("CREATE DATABASE {} TEMPLATE template0", scratch.name);
-        let sorted = format!("{create} ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'");
-        if scratch.on_server(sorted).await.is_err() {
+        if scratch.on_server(format!("{create} ENCODING 'UTF8' {locale}")).await.is_err() {
             scratch.on_server(create).await?;
         }
         Ok(scratch)
     }
 
+    /// Another one with the same schema. Nobody may be connected to this one.
+    pub(crate) async fn copy(&self) -> Result<Self, Failure> {
+        let copy = Self { server: self.server.clone(), name: new_name() };
+        copy.on_server(format!("CREATE DATABASE {} TEMPLATE {}", copy.name, self.name)).await?;
+        Ok(copy)
+    }
+
     fn named(url: &str) -> Result<Self, Failure> {
         let server: PgConnectOptions = url.parse().map_err(|source| Failure::PostgresUrl { source })?;
-        Ok(Self { server, name: format!("diglot_scratch_{}", uuid::Uuid::new_v4().simple()) })
+        Ok(Self { server, name: new_name() })
     }
 
     /// A connection to the database.
@@ -74,6 +86,10 @@ impl Scratch {
         connection.close().await.ok();
         Ok(())
     }
+}
+
+fn new_name() -> String {
+    format!("diglot_scratch_{}", uuid::Uuid::new_v4().simple())
 }
 
 /// Connects to the server behind a URL.
@@ -117,7 +133,7 @@ pub(super) async fn ask(project: &Project<'_>, scratch: &Scratch) -> Result<Aske
 }
 
 /// The settings of the session that `diglot.toml` names.
-async fn settings(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), Failure> {
+pub(crate) async fn settings(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), Failure> {
     for (name, value) in &inputs.config.prepare.pg_settings {
         let set =
             sqlx::query("SELECT set_config($1, $2, false)").bind(name).bind(value).execute(&mut *connection).await;

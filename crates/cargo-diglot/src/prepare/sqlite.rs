@@ -10,6 +10,7 @@ use diglot::{EmittedText, Inputs};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor, SqlSafeStr};
 
+use super::statements::{statements, tokens};
 use super::{Asked, Project, Refusal, columns, migrations, rows};
 use crate::failure::Failure;
 
@@ -18,7 +19,7 @@ pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
     let mut connection = open().await?;
     let mut asked = Asked { engine: named(&mut connection).await, ..Asked::default() };
     for (file, text) in migrations(project.inputs, Dialect::Sqlite) {
-        if let Err(error) = connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await {
+        if let Err(error) = connection.execute(sqlx::raw_sql(AssertSqlSafe(without_stubs(text)))).await {
             asked.findings.push(project.migration_refused(Dialect::Sqlite, file, Refusal::of(error, None)?));
             return Ok(asked);
         }
@@ -49,9 +50,34 @@ pub(crate) async fn migrated(inputs: &Inputs) -> Result<SqliteConnection, Failur
     let mut connection = open().await?;
     for (file, text) in migrations(inputs, Dialect::Sqlite) {
         let failed = Failure::engine(format!("run {} on SQLite", inputs.sources.file(file).path));
-        connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await.map_err(failed)?;
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(without_stubs(text)))).await.map_err(failed)?;
     }
     Ok(connection)
+}
+
+/// A migration without the tables that SQLite has by itself and lets nobody make: other tools are told of them so. What
+/// is left stands where it stood.
+pub(crate) fn without_stubs(text: &str) -> String {
+    let mut left = text.to_owned();
+    for statement in statements(text) {
+        let mut words = tokens(&text[statement.clone()]).map(|word| text[statement.clone()][word].to_lowercase());
+        let is_create = words.next().is_some_and(|word| word == "create");
+        let mut rest = words.skip_while(|word| ["temp", "temporary"].contains(&word.as_str())).peekable();
+        if !is_create || rest.next().is_none_or(|word| word != "table") {
+            continue;
+        }
+        let name = rest.find(|word| !["if", "not", "exists"].contains(&word.as_str()));
+        let name = match name.as_deref() {
+            // A bracket is a piece of its own.
+            Some("[" | "`") => rest.next(),
+            _ => name,
+        };
+        if name.is_some_and(|name| name.trim_matches('"').starts_with("sqlite_")) {
+            let blank: String = text[statement.clone()].chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+            left.replace_range(statement.clone(), &format!("{blank:<width$}", width = statement.len()));
+        }
+    }
+    left
 }
 
 /// What a text gives: the rows of one of its statements, or columns of several.

@@ -1,240 +1,122 @@
-//! Binds arguments as the generated functions do.
+//! What a text is given for its parameters, as the generated functions bind it.
 
 mod rows;
 
-use diglot::prove::{Case, Subject, Value, held, list_as_json, microseconds};
-use diglot::types::Base;
-use diglot::{EmittedText, Holds};
-use sqlx::encode::IsNull;
-use sqlx::error::BoxDynError;
-use sqlx::postgres::types::Oid;
-use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo, Postgres};
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{Arguments, Database, Encode, Type};
+use diglot::prove::{Case, Fault, Subject, Value, held, list_as_json, microseconds, spelled};
+use diglot::types::{Base, Type};
+use diglot::{EmittedText, Holds, TextParam};
+use rusqlite::types::Value as Bound;
+use sqlx::postgres::PgTypeInfo;
 use uuid::Uuid;
 
-use crate::prepare::pg::{type_info, type_of};
+use crate::prepare::pg::{FOUND_OUT, type_info, type_of};
+
+/// The server's words for a text that no literal and no parameter can hold.
+const NUL: &str = "invalid byte sequence for encoding \"UTF8\": 0x00";
 
 /// The arguments of a text on SQLite, which knows lists and documents as text.
-pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments, BoxDynError> {
-    let mut arguments = SqliteArguments::default();
-    for param in &text.params {
+pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Vec<Bound> {
+    let argument = |param: &TextParam| {
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
-        match value {
-            Value::List(rows) if let Holds::Rows(fields) = &param.holds => {
-                arguments.add(rows::document(rows, fields))?
+        match (value, &param.holds, param.stored) {
+            (Value::List(rows), Holds::Rows(fields), _) => Bound::Text(rows::document(rows, fields)),
+            (Value::Json(json), ..) => Bound::Text(json.to_string()),
+            (value, _, Some(stored)) => bound(&held(value, stored)),
+            (Value::List(items), ..) if param.digits => {
+                let digits = items.iter().filter_map(|item| match item {
+                    Value::Uuid(id) => Some(Uuid::from_bytes(*id).simple().to_string()),
+                    _ => None,
+                });
+                Bound::Text(digits.collect::<serde_json::Value>().to_string())
             }
-            Value::Json(json) => arguments.add(json.to_string())?,
-            value if param.stored.is_some() => {
-                let held = param.stored.map_or(Value::Null, |stored| held(value, stored));
-                plain::<sqlx::Sqlite, _>(&mut arguments, &held, &Base::Text)?;
-            }
-            Value::List(items) if param.digits => {
-                let digits = uuids(items).into_iter().map(|id| id.simple().to_string());
-                arguments.add(digits.collect::<serde_json::Value>().to_string())?;
-            }
-            Value::List(items) => arguments.add(list_as_json(items).to_string())?,
-            value => plain::<sqlx::Sqlite, _>(&mut arguments, value, &param.ty.base)?,
+            (value, ..) => bound(value),
         }
-    }
-    // The driver takes one for every number that a statement of a unit skips, as generated code gives it.
-    for _ in 0..text.spare {
-        arguments.add(None::<i64>)?;
-    }
-    Ok(arguments)
+    };
+    text.params.iter().map(argument).collect()
 }
 
-/// The arguments of a text on Postgres.
-pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<PgArguments, BoxDynError> {
-    let mut arguments = PgArguments::default();
-    for param in &text.params {
-        if let Holds::Field(field) = &param.holds {
-            arguments.add(rows::Array::of(subject, case, field, param))?;
-            continue;
-        }
-        let value = case.args.get(&param.name).unwrap_or(&Value::Null);
-        match (value, &param.ty.base) {
-            _ if subject.untyped.contains(&param.name) => arguments.add(Untyped)?,
-            (Value::Json(json), _) => arguments.add(json.clone())?,
-            (Value::Null, Base::Json) => arguments.add(None::<serde_json::Value>)?,
-            (Value::Int(n), Base::Int16) => arguments.add(i16::try_from(*n)?)?,
-            (Value::Int(n), Base::Int32) => arguments.add(i32::try_from(*n)?)?,
-            (Value::Null, Base::Int16) => arguments.add(None::<i16>)?,
-            (Value::Null, Base::Int32) => arguments.add(None::<i32>)?,
-            (Value::List(items), Base::TextArray) => arguments.add(texts(items))?,
-            (Value::List(items), Base::Int64Array) => arguments.add(integers(items))?,
-            (Value::List(items), Base::UuidArray) => arguments.add(uuids(items))?,
-            (Value::Text(word), Base::Enum(_)) => arguments.add(Word(word.clone()))?,
-            (_, Base::Enum(_)) => arguments.add(Untyped)?,
-            (value, base) if base.is_time() => arguments.add(Moment::of(value, base))?,
-            (Value::Int(n), Base::Numeric) => arguments.add(*n as f64)?,
-            (Value::Null, Base::Numeric) => arguments.add(None::<f64>)?,
-            (Value::Null, Base::TextArray) => arguments.add(None::<Vec<String>>)?,
-            (Value::Null, Base::Int64Array) => arguments.add(None::<Vec<i64>>)?,
-            (Value::Null, Base::UuidArray) => arguments.add(None::<Vec<Uuid>>)?,
-            (value, base) => plain::<sqlx::Postgres, _>(&mut arguments, value, base)?,
-        }
-    }
-    Ok(arguments)
-}
-
-/// The types of the same arguments.
-pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<PgTypeInfo> {
-    fn of<T: Type<Postgres>>() -> PgTypeInfo {
-        T::type_info()
-    }
-    let known = text.params.iter().map(|param| match &param.ty.base {
-        _ if param.holds != Holds::Value => type_of(param),
-        _ if subject.untyped.contains(&param.name) => of::<Untyped>(),
-        Base::Bool => of::<bool>(),
-        Base::Int16 => of::<i16>(),
-        Base::Int32 => of::<i32>(),
-        Base::Int64 => of::<i64>(),
-        Base::Float64 => of::<f64>(),
-        Base::Bytes => of::<Vec<u8>>(),
-        Base::Uuid => of::<Uuid>(),
-        Base::Json => of::<serde_json::Value>(),
-        Base::TextArray => of::<Vec<String>>(),
-        Base::Int64Array => of::<Vec<i64>>(),
-        Base::UuidArray => of::<Vec<Uuid>>(),
-        Base::Text | Base::Stored(_) => of::<String>(),
-        Base::Enum(_) => of::<Word>(),
-        Base::Numeric => of::<f64>(),
-        base @ (Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay | Base::Interval) => type_info(base),
-    });
-    known.collect()
-}
-
-/// A NULL of whatever type the server takes the parameter for.
-struct Untyped;
-
-impl Type<Postgres> for Untyped {
-    fn type_info() -> PgTypeInfo {
-        PgTypeInfo::with_oid(Oid(0))
+fn bound(value: &Value) -> Bound {
+    match value {
+        Value::Null => Bound::Null,
+        Value::Bool(truth) => Bound::Integer(i64::from(*truth)),
+        Value::Int(n) => Bound::Integer(*n),
+        Value::Real(r) => Bound::Real(*r),
+        Value::Text(text) | Value::Other(text) => Bound::Text(text.clone()),
+        Value::Bytes(bytes) => Bound::Blob(bytes.clone()),
+        Value::Uuid(id) => Bound::Blob(id.to_vec()),
+        Value::Json(json) => Bound::Text(json.to_string()),
+        Value::List(items) => Bound::Text(list_as_json(items).to_string()),
     }
 }
 
-impl Encode<'_, Postgres> for Untyped {
-    fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        Ok(IsNull::Yes)
-    }
-}
-
-/// A word of an enum, which the server finds by what it stands beside.
-struct Word(String);
-
-impl Type<Postgres> for Word {
-    fn type_info() -> PgTypeInfo {
-        Untyped::type_info()
-    }
-}
-
-impl Encode<'_, Postgres> for Word {
-    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        buffer.extend_from_slice(self.0.as_bytes());
-        Ok(IsNull::No)
-    }
-}
-
-/// A time in the form in which the server takes it: microseconds, or days, since 2000.
-struct Moment {
-    value: Option<i64>,
-    base: Base,
-}
-
-impl Moment {
-    const START: i64 = 946_684_800_000_000;
-
-    fn of(value: &Value, base: &Base) -> Self {
-        let since_1970 = match value {
-            Value::Text(text) => microseconds(text),
-            _ => None,
+/// The arguments of a text on Postgres, as literals for EXECUTE: they have the types that were prepared for, and say
+/// the value exactly.
+pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<Vec<String>, Fault> {
+    let literal = |param: &TextParam| {
+        let words = match &param.holds {
+            Holds::Field(field) => Some(rows::array(subject, case, field, &param.ty.base)),
+            _ if subject.untyped.contains(&param.name) => None,
+            _ => case.args.get(&param.name).and_then(|value| words(value, &param.ty.base)),
         };
-        let value = since_1970.map(|moment| match base {
-            Base::TimeOfDay => moment,
-            Base::Date => (moment - Self::START).div_euclid(86_400_000_000),
-            _ => moment - Self::START,
-        });
-        Self { value, base: base.clone() }
-    }
-}
-
-impl Type<Postgres> for Moment {
-    fn type_info() -> PgTypeInfo {
-        type_info(&Base::Timestamp)
-    }
-}
-
-impl Encode<'_, Postgres> for Moment {
-    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        match (self.value, &self.base) {
-            (None, _) => Ok(IsNull::Yes),
-            (Some(days), Base::Date) => Encode::<Postgres>::encode_by_ref(&i32::try_from(days)?, buffer),
-            (Some(moment), _) => Encode::<Postgres>::encode_by_ref(&moment, buffer),
+        match words {
+            None => Ok("NULL".to_owned()),
+            Some(words) if words.contains('\0') => Err(Fault::of(NUL)),
+            Some(words) => Ok(format!("'{}'", words.replace('\'', "''"))),
         }
-    }
-
-    fn produces(&self) -> Option<PgTypeInfo> {
-        Some(type_info(&self.base))
-    }
-}
-
-/// What both drivers bind alike.
-fn plain<DB: Database, A: Arguments<Database = DB>>(
-    arguments: &mut A,
-    value: &Value,
-    base: &Base,
-) -> Result<(), BoxDynError>
-where
-    for<'q> bool: Encode<'q, DB> + Type<DB>,
-    for<'q> i64: Encode<'q, DB> + Type<DB>,
-    for<'q> f64: Encode<'q, DB> + Type<DB>,
-    for<'q> String: Encode<'q, DB> + Type<DB>,
-    for<'q> Vec<u8>: Encode<'q, DB> + Type<DB>,
-    for<'q> Uuid: Encode<'q, DB> + Type<DB>,
-    for<'q> Option<bool>: Encode<'q, DB> + Type<DB>,
-    for<'q> Option<i64>: Encode<'q, DB> + Type<DB>,
-    for<'q> Option<f64>: Encode<'q, DB> + Type<DB>,
-    for<'q> Option<String>: Encode<'q, DB> + Type<DB>,
-    for<'q> Option<Vec<u8>>: Encode<'q, DB> + Type<DB>,
-    for<'q> Option<Uuid>: Encode<'q, DB> + Type<DB>,
-{
-    match (value, base) {
-        (Value::Bool(truth), _) => arguments.add(*truth),
-        (Value::Int(n), _) => arguments.add(*n),
-        (Value::Real(r), _) => arguments.add(*r),
-        (Value::Text(text) | Value::Other(text), _) => arguments.add(text.clone()),
-        (Value::Bytes(bytes), _) => arguments.add(bytes.clone()),
-        (Value::Uuid(id), _) => arguments.add(Uuid::from_bytes(*id)),
-        (Value::Null, Base::Bool) => arguments.add(None::<bool>),
-        (Value::Null, Base::Int16 | Base::Int32 | Base::Int64) => arguments.add(None::<i64>),
-        (Value::Null, Base::Float64) => arguments.add(None::<f64>),
-        (Value::Null, Base::Bytes) => arguments.add(None::<Vec<u8>>),
-        (Value::Null, Base::Uuid) => arguments.add(None::<Uuid>),
-        (Value::Null | Value::Json(_) | Value::List(_), _) => arguments.add(None::<String>),
-    }
-}
-
-fn texts(items: &[Value]) -> Vec<String> {
-    let text = |item: &Value| match item {
-        Value::Text(text) => Some(text.clone()),
-        _ => None,
     };
-    items.iter().filter_map(text).collect()
+    text.params.iter().map(literal).collect()
 }
 
-fn integers(items: &[Value]) -> Vec<i64> {
-    let integer = |item: &Value| match item {
-        Value::Int(n) => Some(*n),
-        _ => None,
+/// The names of the types of the same arguments, as PREPARE takes them.
+pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<String> {
+    let of_param = |param: &TextParam| match &param.ty.base {
+        // A decimal is sent as the number that it is drawn as.
+        Base::Numeric => type_of(&TextParam { ty: Type::required(Base::Float64), ..param.clone() }),
+        _ if param.holds != Holds::Value => type_of(param),
+        _ if subject.untyped.contains(&param.name) => PgTypeInfo::with_oid(FOUND_OUT),
+        // What SQLite alone has in such a form is text.
+        Base::Stored(_) => type_info(&Base::Text),
+        base => type_info(base),
     };
-    items.iter().filter_map(integer).collect()
+    // A type that the server is to find out has no name that PREPARE takes.
+    let name = |ty: PgTypeInfo| if ty.oid() == Some(FOUND_OUT) { "unknown".to_owned() } else { ty.to_string() };
+    text.params.iter().map(|param| name(of_param(param))).collect()
 }
 
-fn uuids(items: &[Value]) -> Vec<Uuid> {
-    let uuid = |item: &Value| match item {
-        Value::Uuid(id) => Some(Uuid::from_bytes(*id)),
-        _ => None,
+/// How the server reads a value of a type; none for NULL.
+fn words(value: &Value, base: &Base) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Text(text) if base.is_time() => moment(text, base),
+        Value::Text(text) | Value::Other(text) => text.clone(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(n) => n.to_string(),
+        Value::Real(r) => r.to_string(),
+        Value::Bytes(bytes) => format!("\\x{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+        Value::Uuid(id) => Uuid::from_bytes(*id).hyphenated().to_string(),
+        Value::Json(json) => json.to_string(),
+        Value::List(items) => list(items.iter().map(|item| words(item, &Base::Text))),
+    })
+}
+
+/// An array of one dimension.
+fn list(items: impl Iterator<Item = Option<String>>) -> String {
+    let quoted = |item: Option<String>| match item {
+        None => "NULL".to_owned(),
+        Some(words) => format!("\"{}\"", words.replace('\\', "\\\\").replace('"', "\\\"")),
     };
-    items.iter().filter_map(uuid).collect()
+    format!("{{{}}}", items.map(quoted).collect::<Vec<_>>().join(","))
+}
+
+/// A time in UTC, as far as a type keeps it.
+fn moment(text: &str, base: &Base) -> String {
+    // What is no time in one of the forms that are known is for the server to read.
+    let Some(since_1970) = microseconds(text) else { return text.to_owned() };
+    let whole = spelled(since_1970);
+    match (base, whole.split_once(' ')) {
+        (Base::Timestamp, _) => format!("{whole}+00"),
+        (Base::Date, Some((day, _))) => day.to_owned(),
+        (Base::TimeOfDay, Some((_, time))) => time.to_owned(),
+        _ => whole,
+    }
 }

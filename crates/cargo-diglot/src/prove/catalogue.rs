@@ -5,6 +5,7 @@ use diglot::source::{SourceFile, Sources};
 
 use super::*;
 use crate::catalog;
+use crate::host::Sorting;
 use crate::interrupt::Interrupts;
 
 #[path = "../../../diglot/tests/case/mod.rs"]
@@ -31,13 +32,13 @@ fn inputs(case: &toml::Table) -> Inputs {
 async fn shown(case: &toml::Table, host: &Host) -> String {
     let inputs = inputs(case);
     let compiled = diglot::check(&inputs);
-    let opened = tokio::join!(sqlite::Sqlite::open(&inputs), pg::Pg::open_again(&inputs, host));
-    let (sqlite, pg) = match opened {
-        (Ok(sqlite), Ok(pg)) => (sqlite, pg),
-        (Err(_), Err(_)) => return "no engine takes the schema".into(),
-        (Err(error), _) | (_, Err(error)) => return format!("found: {error}").lines().next().unwrap_or("").to_owned(),
+    let mut engines = match Engines::open_again(&inputs, host).await {
+        Ok(engines) => engines,
+        Err(_) if sqlite::Sqlite::open(&inputs).is_err() && pg::make_again(host, &inputs).await.is_err() => {
+            return "no engine takes the schema".into();
+        }
+        Err(error) => return format!("found: {error}").lines().next().unwrap_or("").to_owned(),
     };
-    let mut engines = Engines { sqlite, pg, most: 1 };
     let relations = engines.relations().await.unwrap();
     let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
     if subjects.is_empty() {
@@ -54,7 +55,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
     };
     let mut cases = 0;
     for subject in &subjects {
-        let tried = engines.subject(subject, Vec::new(), &arguments).await.unwrap();
+        let tried = subject_tried(&mut engines, subject, Vec::new(), &arguments, 1).await.unwrap();
         cases += tried.cases;
         if tried.refused {
             return "refused: neither engine takes the text".into();

@@ -9,12 +9,17 @@ use diglot::prove::{Answer, Case, Difference, Prover, Reach, Scope as Tried, Sub
 use diglot::{Compiled, Inputs, Weighed};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Engines;
+use super::engines::{Engines, Ran};
+use super::smaller;
 use crate::failure::Failure;
 use crate::host::Host;
 
 /// How many databases with arguments a pair is run on.
 const BUDGET: usize = 3000;
+/// How many of them run together: few at first, since most differences show on the smallest.
+const FIRST: usize = 32;
+/// How many run together at most.
+const MOST: usize = 512;
 /// How many one-sided changes of a pair are tried.
 const CHANGES: usize = 24;
 /// On how many databases each of them is tried.
@@ -37,8 +42,8 @@ pub(crate) async fn gather(
     old: Option<Evidence>,
     host: &Host,
 ) -> Result<Evidence, Failure> {
-    let mut engines = Engines::open(inputs, host).await?;
-    let versions = engines.versions().await?;
+    let mut engines = Engines::open(inputs, host, super::CONNECTIONS).await?;
+    let versions = engines.versions();
     let mut evidence = Evidence { version: VERSION, engines: versions, pairs: BTreeMap::new() };
     let old = old.filter(|old| old.engines == evidence.engines).unwrap_or_default();
     let (kept, open): (Vec<&Weighed>, Vec<&Weighed>) =
@@ -96,9 +101,9 @@ impl Engines {
         };
         let ordinary = databases.ordinary() + usize::from(earlier.is_some());
         let cases: Vec<Case> = earlier.into_iter().chain(databases.iter()).collect();
-        match self.first(subject, cases, ordinary).await? {
+        match self.first(subject, cases, ordinary)? {
             Found::Difference { case, difference, edge } => {
-                let (case, difference) = self.shrink(subject, case, difference).await?;
+                let (case, difference) = smaller(self, subject, case, difference)?;
                 Ok(Verdict::Differs(Box::new(witness(subject, &case, difference, edge))))
             }
             Found::Nothing(ran) if ran.is_empty() => {
@@ -107,7 +112,7 @@ impl Engines {
                 Ok(Verdict::Unknown { reason: reason.to_owned() })
             }
             Found::Nothing(ran) => {
-                let (noticed, changes) = self.noticed(subject, compiled, changer, &ran).await?;
+                let (noticed, changes) = self.noticed(subject, compiled, changer, &ran)?;
                 let scope = Scope { noticed, changes, ..scope(databases.scope(), ran.len()) };
                 if scope.telling() < TELLING {
                     let reason = format!(
@@ -131,30 +136,37 @@ impl Engines {
             let reason = "several statements go to Postgres one by one, if a program runs them at all".to_owned();
             return Ok(Some(Verdict::Unknown { reason }));
         }
-        let (sqlite, pg) = (self.sqlite.takes(&texts.sqlite).await, self.pg.takes(subject, &texts.pg).await);
-        if let (Err(sqlite), Err(pg)) = (&sqlite, &pg) {
-            let reason = format!("neither engine takes its text: SQLite says “{}”, Postgres “{}”", sqlite.words, pg.words);
-            return Ok(Some(Verdict::Unknown { reason }));
+        let (difference, is_refused) = self.takes(subject, &texts.sqlite, &texts.pg).await?;
+        if is_refused {
+            return Ok(Some(Verdict::Unknown { reason: "neither engine takes its text".to_owned() }));
         }
-        let difference = Difference::taken(sqlite, pg);
         Ok(difference.map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference, false)))))
     }
 
     /// The first of the cases on which the pages differ; so many at the beginning are ordinary.
-    async fn first(&mut self, subject: &Subject, cases: Vec<Case>, ordinary: usize) -> Result<Found, Failure> {
+    fn first(&mut self, subject: &Subject, cases: Vec<Case>, ordinary: usize) -> Result<Found, Failure> {
         let mut ran = Vec::new();
-        for (at, mut case) in cases.into_iter().enumerate() {
-            let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
-            match subject.compare(&case, &sqlite, &pg) {
-                Some(difference) => return Ok(Found::Difference { case, difference, edge: at >= ordinary }),
-                None => ran.push((case, sqlite)),
+        let (mut rest, mut at, mut together) = (cases.into_iter(), 0, FIRST);
+        loop {
+            let mut some: Vec<Case> = rest.by_ref().take(together).collect();
+            if some.is_empty() {
+                return Ok(Found::Nothing(ran));
             }
+            let answers = self.run_many(subject, &mut some)?;
+            for (case, answers) in some.into_iter().zip(answers) {
+                at += 1;
+                let Some((sqlite, pg)) = answers else { continue };
+                match subject.compare(&case, &sqlite, &pg) {
+                    Some(difference) => return Ok(Found::Difference { case, difference, edge: at > ordinary }),
+                    None => ran.push((case, sqlite)),
+                }
+            }
+            together = (together * 2).min(MOST);
         }
-        Ok(Found::Nothing(ran))
     }
 
     /// How many one-sided changes of the SQLite page the databases notice, and how many were made.
-    async fn noticed(
+    fn noticed(
         &mut self,
         subject: &Subject,
         compiled: &Compiled,
@@ -163,18 +175,25 @@ impl Engines {
     ) -> Result<(usize, usize), Failure> {
         let signature = compiled.signatures.iter().find(|signature| signature.name == subject.name);
         let (Some(signature), Some(first)) = (signature, subject.variants.first()) else { return Ok((0, 0)) };
+        let whole: Vec<&(Case, Answer)> =
+            ran.iter().filter(|(case, _)| subject.variant(case) == Some(first)).take(CHANGED).collect();
         let (mut noticed, mut made) = (0, 0);
         for text in changer.texts(signature, CHANGES) {
-            if self.sqlite.takes(&text).await.is_err() {
+            if self.sqlite.takes(&text).is_err() {
                 continue;
             }
             made += 1;
             let sqlite = diglot::EmittedText { variant: first.sqlite.variant.clone(), ..text };
             let mut changed = subject.clone();
             changed.variants = vec![Both { sqlite, pg: first.pg.clone() }];
-            for (case, before) in ran.iter().take(CHANGED).filter(|(case, _)| subject.variant(case) == Some(first)) {
-                let super::Ran::Answered(after) = self.sqlite.run(&changed, case).await? else { continue };
-                if subject.compare(case, before, &after).is_some() {
+            for some in whole.chunks(MOST) {
+                let cases: Vec<&Case> = some.iter().map(|(case, _)| case).collect();
+                let after = self.sqlite.run(&changed, &cases)?;
+                let tells = |((case, before), after): (&&(Case, Answer), Ran)| match after {
+                    Ran::Answered(after) => subject.compare(case, before, &after).is_some(),
+                    Ran::Refused(_) => false,
+                };
+                if some.iter().zip(after).any(tells) {
                     noticed += 1;
                     break;
                 }

@@ -30,6 +30,7 @@ use proptest::test_runner::{Config as Playing, RngAlgorithm, TestRng, TestRunner
 
 use super::catalogue::case::BETWEEN_SESSIONS;
 use super::*;
+use crate::host::Sorting;
 use crate::interrupt::Interrupts;
 use choices::Choices;
 use schema::Schema;
@@ -152,9 +153,7 @@ impl Judge<'_> {
         let inputs = inputs(schema, pairs);
         let compiled = diglot::check(&inputs);
         let findings = findings(&inputs, &compiled);
-        let sqlite = sqlite::Sqlite::open(&inputs).await.expect("SQLite takes the schema");
-        let pg = pg::Pg::open_again(&inputs, self.host).await.expect("Postgres takes the schema");
-        let mut engines = Engines { sqlite, pg, most: 1 };
+        let mut engines = Engines::open_again(&inputs, self.host).await.expect("both engines take the schema");
         let relations = engines.relations().await.expect("the engines know their schemas");
         let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
         let mut verdicts = Vec::new();
@@ -168,7 +167,7 @@ impl Judge<'_> {
             let rules = found.map(|rules| rules.iter().copied().collect::<Vec<_>>().join(" "));
             let differs = match subject {
                 Some(subject) => {
-                    let tried = engines.subject(subject, Vec::new(), &self.arguments).await.expect("the engines talk");
+                    let tried = subject_tried(&mut engines, subject, Vec::new(), &self.arguments, 1).await.expect("the engines talk");
                     if tried.refused {
                         Some("both engines refuse it".to_owned())
                     } else {

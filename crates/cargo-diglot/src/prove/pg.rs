@@ -1,242 +1,439 @@
 //! Runs cases on Postgres, in a scratch database that every case leaves as it was.
+//!
+//! The page's own text is prepared as it stands, for the types that the generated code binds. Cases go to the server
+//! many in one message, within a transaction; savepoints take each back.
+
+mod schema;
+mod script;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::dialect::{Both, Dialect};
-use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
+use diglot::prove::{Case, Fault, NEW_IDS, Rows, Subject, Table};
 use diglot::{EmittedText, Inputs};
+use futures_util::TryStreamExt as _;
 use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+use sqlx::{AssertSqlSafe, Either, Executor};
 
-use super::{Ran, arguments, fault};
+use super::{Ran, arguments, same_rows};
 use crate::failure::Failure;
-use crate::host::Host;
-use crate::prepare::pg as prepare;
-use crate::values;
+use schema::Schema;
+use script::{Known, Message, Part, Sent, Step, steps};
+
+/// How many cases a message has at first, and at most. Each refusal makes the next ones shorter, because the server reads
+/// the rest of a message again.
+const CASES: usize = 32;
+const MOST_CASES: usize = 512;
+const FEWEST_CASES: usize = 2;
+/// How many texts stay prepared.
+const PREPARED: usize = 64;
+/// How many rows are put there until what is left of them is swept up: those that were taken back still take room.
+const SWEPT: usize = 4_000;
+
+const TALKING: &str = "run cases on Postgres";
 
 pub(super) struct Pg {
     connection: PgConnection,
-    /// What fills columns with new numbers: the table, the column, the sequence.
-    sequences: Vec<(String, String, String)>,
+    schema: Schema,
+    /// Texts with the types of their parameters: the name that each was prepared under, or why it was not.
+    prepared: BTreeMap<String, Result<String, Fault>>,
+    /// How many cases the next message has.
+    reach: usize,
+    filled: usize,
 }
 
-/// Sequences that belong to a column, and others that its default asks.
-const SEQUENCES: &str = "SELECT lower(t.relname), lower(a.attname), s.oid::regclass::text FROM pg_class AS s \
-    JOIN pg_depend AS d ON d.objid = s.oid AND d.deptype IN ('a', 'i') JOIN pg_class AS t ON t.oid = d.refobjid \
-    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid WHERE s.relkind = 'S' \
-    UNION SELECT lower(t.relname), lower(a.attname), s.oid::regclass::text FROM pg_attrdef AS f \
-    JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass \
-    JOIN pg_class AS s ON s.oid = d.refobjid AND s.relkind = 'S' JOIN pg_class AS t ON t.oid = f.adrelid \
-    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = f.adnum ORDER BY 1, 2, 3";
+/// What the cases of a pair have in common.
+struct Job<'s> {
+    subject: &'s Subject,
+    clearings: Vec<String>,
+    tables: Vec<String>,
+    /// For tables to whose rows the statement gives their numbers itself, what finds the next number taken.
+    taken: Vec<(String, String)>,
+    /// Whether it may ask a sequence.
+    draws: bool,
+}
 
-/// The schemas that a project made, those first in which names without one are found.
-const SCHEMAS: &str = "SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> current_schema(), nspname) \
-    FROM pg_namespace WHERE nspname <> 'information_schema' AND NOT starts_with(nspname, 'pg_')";
+/// Brings the project's schema into an empty database, without the rows that its migrations put there.
+pub(super) async fn make(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), Failure> {
+    schema::make(connection, inputs).await
+}
 
-/// Base tables that are no partitions of others.
-const TABLES: &str = "SELECT lower(c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
-    WHERE n.nspname = ANY (current_schemas(false)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition";
+/// The same in a database that somebody else's schema was in.
+#[cfg(test)]
+pub(super) async fn make_again(host: &crate::host::Host, inputs: &Inputs) -> Result<PgConnection, Failure> {
+    let mut connection = host.scratch.connect().await?;
+    let clear = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
+    connection.execute(sqlx::raw_sql(AssertSqlSafe(clear))).await.map_err(Failure::engine("clear the database"))?;
+    drop(connection);
+    let mut connection = host.scratch.connect().await?;
+    make(&mut connection, inputs).await?;
+    Ok(connection)
+}
 
 impl Pg {
-    /// A connection to the scratch database, with the project's schema in it.
-    pub(super) async fn open(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
-        let mut connection = host.scratch.connect().await?;
-        prepare::migrate(&mut connection, inputs).await?;
-        let mut pg = Self { connection, sequences: Vec::new() };
-        // Rows are put into tables by their names alone, whatever schema they are in.
-        let schemas: Option<String> = sqlx::query_scalar(SCHEMAS)
-            .fetch_one(&mut pg.connection)
-            .await
-            .map_err(Failure::engine("read the schema of Postgres"))?;
-        if let Some(schemas) = schemas {
-            pg.plain(&format!("SET search_path = {schemas}"))
-                .await
-                .map_err(Failure::engine("look into the schemas"))?;
-        }
-        let tables = pg.tables().await?;
-        if !tables.is_empty() {
-            let list: Vec<String> = tables.iter().map(|table| format!("\"{table}\"")).collect();
-            pg.plain(&format!("TRUNCATE {} CASCADE", list.join(", ")))
-                .await
-                .map_err(Failure::engine("empty the tables of Postgres"))?;
-        }
-        pg.sequences = sqlx::query_as(SEQUENCES)
-            .fetch_all(&mut pg.connection)
-            .await
-            .map_err(Failure::engine("read the schema of Postgres"))?;
-        Ok(pg)
-    }
-
-    /// The same in a database that somebody else's schema was in.
-    #[cfg(test)]
-    pub(super) async fn open_again(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
-        let mut connection = host.scratch.connect().await?;
-        let clear = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
-        connection.execute(sqlx::raw_sql(AssertSqlSafe(clear))).await.map_err(Failure::engine("clear the database"))?;
-        drop(connection);
-        Self::open(inputs, host).await
-    }
-
-    async fn tables(&mut self) -> Result<Vec<String>, Failure> {
-        sqlx::query_scalar(TABLES)
-            .fetch_all(&mut self.connection)
-            .await
-            .map_err(Failure::engine("read the schema of Postgres"))
+    /// A connection to a database in which the project's schema is.
+    pub(super) async fn open(mut connection: PgConnection, inputs: &Inputs) -> Result<Self, Failure> {
+        let schema = Schema::read(&mut connection, inputs).await?;
+        Ok(Self { connection, schema, prepared: BTreeMap::new(), reach: CASES, filled: 0 })
     }
 
     /// Its name with its version.
     pub(super) fn version(&self) -> String {
-        prepare::named(&self.connection)
+        crate::prepare::pg::named(&self.connection)
     }
 
     /// What views read and triggers may write.
     pub(super) async fn relations(&mut self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
-        let query = "SELECT lower(t.relname), lower(pg_get_functiondef(g.tgfoid)) FROM pg_trigger AS g \
-            JOIN pg_class AS t ON t.oid = g.tgrelid WHERE NOT g.tgisinternal AND NOT t.relispartition \
-            UNION ALL SELECT lower(viewname), lower(definition) FROM pg_views WHERE schemaname = ANY (current_schemas(false))";
-        let texts: Vec<(String, String)> = sqlx::query_as(query)
-            .fetch_all(&mut self.connection)
-            .await
-            .map_err(Failure::engine("read the schema of Postgres"))?;
-        let tables = self.tables().await?;
-        Ok(super::report::mentioned(&tables, &texts))
+        schema::relations(&mut self.connection).await
     }
 
     /// The words of the enums that columns are made of.
     pub(super) async fn words(&mut self) -> Result<BTreeMap<(String, String), Vec<String>>, Failure> {
-        let query = "SELECT lower(c.relname), lower(a.attname), e.enumlabel::text FROM pg_enum AS e \
-            JOIN pg_attribute AS a ON a.atttypid = e.enumtypid AND NOT a.attisdropped \
-            JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition \
-            ORDER BY e.enumsortorder";
-        let labels: Vec<(String, String, String)> = sqlx::query_as(query)
-            .fetch_all(&mut self.connection)
-            .await
-            .map_err(Failure::engine("read the schema of Postgres"))?;
-        let mut words: BTreeMap<_, Vec<String>> = BTreeMap::new();
-        for (table, column, label) in labels {
-            words.entry((table, column)).or_default().push(label);
-        }
-        Ok(words)
-    }
-
-    /// Runs a case and takes it back.
-    pub(super) async fn run(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
-        let ran = self.inside(subject, case).await;
-        self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
-        ran
-    }
-
-    async fn inside(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
-        let inserts = subject.inserts(case, Dialect::Pg);
-        let numbers = subject.tables.iter().chain(&subject.compared).flat_map(|table| {
-            // Where a statement gives the numbers itself, the sequence goes on behind the rows that are there.
-            let own = subject.numbers.contains(&table.name);
-            let behind = case.rows.get(&table.name).map_or(0, Vec::len) as i64 + 1;
-            let of_table = self.sequences.iter().filter(|(of, ..)| *of == table.name);
-            of_table.map(move |(_, column, sequence)| {
-                let next = if own && table.numbered() == Some(column.as_str()) { behind } else { NEW_IDS };
-                let set = Func::cust("setval").arg(sequence.as_str()).arg(next).arg(false);
-                Query::select().expr(set).to_string(PostgresQueryBuilder)
-            })
-        });
-        // What an earlier case drew from a sequence is no business of this one.
-        let mut all: Vec<String> =
-            ["BEGIN", "SET CONSTRAINTS ALL IMMEDIATE", "DISCARD SEQUENCES"].map(str::to_owned).to_vec();
-        all.extend(inserts.iter().map(|(.., sql)| sql.clone()));
-        all.extend(numbers);
-        if let Err(error) = self.plain(&all.join("; ")).await {
-            self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
-            return self.refused(&inserts, error).await;
-        }
-        for sql in subject.clearings() {
-            // A row that goes may make another one impossible, and each engine looks at them in its own order.
-            while self
-                .plain(&sql)
-                .await
-                .map_err(Failure::engine("take out impossible rows on Postgres, as `[prove.impossible]` says"))?
-                > 0
-            {}
-        }
-        if subject.writes {
-            self.plain("SAVEPOINT statement").await.map_err(Failure::engine("begin on Postgres"))?;
-        }
-        let result = self.statement(subject, case).await;
-        let (mut tables, mut taken) = (Vec::new(), BTreeSet::new());
-        if subject.writes {
-            if result.is_err() {
-                self.plain("ROLLBACK TO statement").await.map_err(Failure::engine("roll back on Postgres"))?;
-            }
-            for table in &subject.compared {
-                let rows = self.rows(&table.select(Dialect::Pg)).await;
-                tables.push(rows.map_err(Failure::engine(format!("read {} on Postgres", table.name)))?);
-            }
-        }
-        for table in subject.compared.iter().filter(|table| result.is_ok() && subject.numbers.contains(&table.name)) {
-            let name = &table.name;
-            let Some(number) = table.numbered() else { continue };
-            let own = self.sequences.iter().find(|(of, column, _)| of == name && *column == *number);
-            let Some((.., sequence)) = own else { continue };
-            let next = Query::select().expr(Func::cust("nextval").arg(sequence.as_str())).take();
-            let mut numbered = Query::select();
-            numbered.expr(Expr::cust("1")).from(name.clone()).and_where(Expr::col(number.to_owned()).eq(next));
-            let rows = self
-                .rows(&numbered.to_string(PostgresQueryBuilder))
-                .await
-                .map_err(Failure::engine(format!("number {name} on Postgres")))?;
-            if !rows.is_empty() {
-                taken.insert(name.clone());
-            }
-        }
-        Ok(Ran::Answered(Answer { result, tables, taken }))
-    }
-
-    /// Which of the rows do not go in, one after the other.
-    async fn refused(&mut self, inserts: &[(String, usize, String)], error: sqlx::Error) -> Result<Ran, Failure> {
-        let talking = "find the rows that Postgres refuses";
-        self.plain("BEGIN; SET CONSTRAINTS ALL IMMEDIATE").await.map_err(Failure::engine(talking))?;
-        let mut refused = Vec::new();
-        for (table, at, sql) in inserts {
-            self.plain("SAVEPOINT row").await.map_err(Failure::engine(talking))?;
-            if self.plain(sql).await.is_err() {
-                self.plain("ROLLBACK TO row").await.map_err(Failure::engine(talking))?;
-                refused.push((table.clone(), *at));
-            }
-        }
-        if refused.is_empty() {
-            return Err(Failure::engine(talking)(error));
-        }
-        Ok(Ran::Refused(refused))
+        schema::words(&mut self.connection).await
     }
 
     /// Whether it takes a text for parameters of these types.
-    pub(super) async fn takes(&mut self, subject: &Subject, text: &EmittedText) -> Result<(), Fault> {
-        let types = arguments::pg_types(subject, text);
-        let sql = AssertSqlSafe(text.sql.clone()).into_sql_str();
-        (&mut self.connection).prepare_with(sql, &types).await.map(|_| ()).map_err(fault)
+    pub(super) async fn takes(&mut self, subject: &Subject, text: &EmittedText) -> Result<Result<(), Fault>, Failure> {
+        Ok(self.prepared(subject, text).await?.map(|_| ()))
     }
 
-    async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
-        let Some(Both { pg: text, .. }) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
-        let arguments = arguments::pg(subject, text, case).map_err(|error| Fault::of(error.to_string()))?;
-        let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
-        if subject.columns.is_empty() && !subject.is_partial {
-            let done = query.execute(&mut self.connection).await.map_err(fault)?;
-            return Ok((Vec::new(), done.rows_affected()));
+    /// The name under which a text is prepared.
+    async fn prepared(&mut self, subject: &Subject, text: &EmittedText) -> Result<Result<String, Fault>, Failure> {
+        if text.parts.len() > 1 {
+            return Ok(Err(Fault::of("cannot insert multiple commands into a prepared statement")));
         }
-        let rows = query.fetch_all(&mut self.connection).await.map_err(fault)?;
-        let rows: Result<Rows, sqlx::Error> = rows.iter().map(values::of_pg).collect();
-        Ok((rows.map_err(fault)?, 0))
+        let types = arguments::pg_types(subject, text);
+        let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
+        let key = format!("{types} AS {}", text.sql);
+        if let Some(known) = self.prepared.get(&key) {
+            return Ok(known.clone());
+        }
+        if self.prepared.len() >= PREPARED {
+            let names = std::mem::take(&mut self.prepared).into_values().flatten();
+            let forget: String = names.map(|name| format!("DEALLOCATE {name}; ")).collect();
+            self.plain(&forget).await.map_err(Failure::engine(TALKING))?;
+        }
+        let name = format!("diglot_{}", self.prepared.len());
+        let taken = match self.plain(&format!("PREPARE {name}{key}")).await {
+            Ok(()) => Ok(name),
+            Err(error) if error.as_database_error().is_some() => Err(super::fault(error)),
+            Err(error) => return Err(Failure::engine(TALKING)(error)),
+        };
+        self.prepared.insert(key, taken.clone());
+        Ok(taken)
     }
 
-    async fn rows(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
-        let rows = sqlx::query(AssertSqlSafe(sql.to_owned())).fetch_all(&mut self.connection).await?;
-        rows.iter().map(values::of_pg).collect()
+    /// Runs cases and takes each back.
+    pub(super) async fn run(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
+        let job = self.job(subject);
+        let mut sent = Vec::with_capacity(cases.len());
+        for case in cases {
+            sent.push(self.sent(subject, case).await?);
+        }
+        let begin = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT filling";
+        self.plain(begin).await.map_err(Failure::engine("begin on Postgres"))?;
+        let ran = self.steps(&job, cases, &sent).await;
+        self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
+        self.sweep().await?;
+        ran
     }
 
-    /// Runs a text and tells how many rows it wrote.
-    async fn plain(&mut self, sql: &str) -> Result<u64, sqlx::Error> {
-        let done = self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await?;
-        Ok(done.rows_affected())
+    fn job<'s>(&self, subject: &'s Subject) -> Job<'s> {
+        let own = |table: &Table| {
+            let (_, _, sequence) = self.schema.sequence(&table.name, table.numbered()?)?;
+            let next = Query::select().expr(Func::cust("nextval").arg(sequence.as_str())).take();
+            let mut numbered = Query::select();
+            let number = table.numbered()?.to_owned();
+            numbered.expr(Expr::cust("1")).from(table.name.clone()).and_where(Expr::col(number).eq(next));
+            Some((table.name.clone(), numbered.to_string(PostgresQueryBuilder)))
+        };
+        let numbers = subject.compared.iter().filter(|table| subject.numbers.contains(&table.name));
+        let texts = subject.variants.iter().map(|texts| texts.pg.sql.to_lowercase()).collect::<String>();
+        let has_triggers = subject.compared.iter().any(|table| self.schema.triggered.contains(&table.name));
+        let asks = |word: &&str| texts.contains(word);
+        Job {
+            subject,
+            clearings: subject.clearings().iter().map(|sql| repeated(sql)).collect(),
+            tables: subject.compared.iter().map(|table| table.select(Dialect::Pg)).collect(),
+            taken: numbers.filter_map(own).collect(),
+            draws: has_triggers || ["insert", "merge", "default", "nextval", "currval", "lastval"].iter().any(asks),
+        }
     }
+
+    async fn sent(&mut self, subject: &Subject, case: &Case) -> Result<Sent, Failure> {
+        let Some(Both { pg: text, .. }) = subject.variant(case) else {
+            return Ok(Sent::Refused(Fault::of("no such variant")));
+        };
+        let name = match self.prepared(subject, text).await? {
+            Ok(name) => name,
+            Err(fault) => return Ok(Sent::Refused(fault)),
+        };
+        Ok(match arguments::pg(subject, text, case) {
+            Ok(literals) if literals.is_empty() => Sent::Text(format!("EXECUTE {name}")),
+            Ok(literals) => Sent::Text(format!("EXECUTE {name} ({})", literals.join(", "))),
+            Err(fault) => Sent::Refused(fault),
+        })
+    }
+
+    async fn steps(&mut self, job: &Job<'_>, cases: &[&Case], sent: &[Sent]) -> Result<Vec<Ran>, Failure> {
+        let steps = steps(cases);
+        let mut known = vec![Known::default(); cases.len()];
+        let (mut next, mut back) = (0, None);
+        while next < steps.len() {
+            let (message, end) = self.message(job, cases, sent, &steps[next..], next, back, &mut known);
+            match self.send(&message, job, &mut known).await? {
+                None => {
+                    (next, back) = (end, None);
+                    self.reach = (self.reach * 2).min(MOST_CASES);
+                }
+                Some((at, error)) => {
+                    self.reach = (self.reach / 2).max(FEWEST_CASES);
+                    (next, back) = self.refused(&message.parts[at], error, cases, &steps, job, &mut known).await?;
+                }
+            }
+        }
+        Ok(known.into_iter().map(Known::ran).collect())
+    }
+
+    /// What to go on with after a refusal, and what to take back before.
+    async fn refused(
+        &mut self,
+        (part, step): &(Part, usize),
+        error: sqlx::Error,
+        cases: &[&Case],
+        steps: &[Step],
+        job: &Job<'_>,
+        known: &mut [Known],
+    ) -> Result<(usize, Option<&'static str>), Failure> {
+        match (part, &steps[*step]) {
+            (Part::Own { case }, _) => {
+                known[*case].result = Some(Err(super::fault(error)));
+                Ok((step + 1, Some("ROLLBACK TO statement")))
+            }
+            (Part::Rows, Step::Fill { case, count }) => {
+                let rows = self.refused_rows(job.subject, cases[*case], error).await?;
+                if rows.is_empty() {
+                    return Ok((*step, Some("ROLLBACK TO filling")));
+                }
+                known[*case..case + count].iter_mut().for_each(|known| known.refused = Some(rows.clone()));
+                // Behind the statements and what they left, and the end.
+                Ok((step + 2 * count + 2, Some("ROLLBACK TO filling")))
+            }
+            (Part::Table { table, .. }, _) => {
+                Err(Failure::engine(format!("read {} on Postgres", job.subject.compared[*table].name))(error))
+            }
+            (Part::Taken { table, .. }, _) => Err(Failure::engine(format!("number {table} on Postgres"))(error)),
+            (Part::Beside(what), _) => Err(Failure::engine(*what)(error)),
+            (Part::Rows, _) => Err(Failure::engine(TALKING)(error)),
+        }
+    }
+
+    /// Which of the rows do not go in, one after the other.
+    async fn refused_rows(
+        &mut self,
+        subject: &Subject,
+        case: &Case,
+        error: sqlx::Error,
+    ) -> Result<Vec<(String, usize)>, Failure> {
+        let talking = || Failure::engine("find the rows that Postgres refuses");
+        self.plain("ROLLBACK TO filling").await.map_err(talking())?;
+        let fillings = subject.fillings(case, Dialect::Pg, |_| true);
+        let texts: Vec<&str> = fillings.iter().map(|filling| filling.sql.as_str()).collect();
+        let refused: Vec<i32> = sqlx::query_scalar(schema::REFUSED_CALL)
+            .bind(texts)
+            .fetch_one(&mut self.connection)
+            .await
+            .map_err(talking())?;
+        let place = |at: &i32| {
+            let filling = fillings.get(usize::try_from(at - 1).ok()?)?;
+            Some((filling.table.clone(), filling.rows.start))
+        };
+        let rows: Vec<(String, usize)> = refused.iter().filter_map(place).collect();
+        let tables: BTreeSet<String> = case.rows.keys().cloned().collect();
+        if rows.is_empty() && tables.is_subset(&self.schema.apart) {
+            return Err(talking()(error));
+        }
+        // What each alone goes in and not together goes in one by one from now on.
+        if rows.is_empty() {
+            self.schema.apart.extend(tables);
+        }
+        Ok(rows)
+    }
+
+    /// The steps that go into one message, and the step behind them.
+    #[expect(clippy::too_many_arguments, reason = "it is one loop over what the caller holds")]
+    fn message(
+        &mut self,
+        job: &Job<'_>,
+        cases: &[&Case],
+        sent: &[Sent],
+        steps: &[Step],
+        first: usize,
+        back: Option<&str>,
+        known: &mut [Known],
+    ) -> (Message, usize) {
+        let mut message = Message::default();
+        if let Some(back) = back {
+            message.add(first, Part::Beside("roll back on Postgres"), back);
+        }
+        let mut tried = 0;
+        for (step, at) in steps.iter().zip(first..) {
+            match step {
+                Step::Fill { .. } | Step::Try { .. } if tried >= self.reach || message.is_full() => {
+                    return (message, at);
+                }
+                Step::Fill { case, .. } => self.fill(job, cases[*case], at, &mut message),
+                Step::Try { case, is_first } => {
+                    tried += 1;
+                    if !is_first {
+                        message.add(at, Part::Beside("roll back on Postgres"), "ROLLBACK TO statement");
+                    }
+                    self.numbers(job, cases[*case], at, &mut message);
+                    match &sent[*case] {
+                        Sent::Text(text) => message.add(at, Part::Own { case: *case }, text),
+                        Sent::Refused(fault) => known[*case].result = Some(Err(fault.clone())),
+                    }
+                }
+                Step::Look { case } => look(job, *case, known[*case].has_failed(), at, &mut message),
+                Step::End => message.add(at, Part::Beside("roll back on Postgres"), "ROLLBACK TO filling"),
+            }
+        }
+        (message, first + steps.len())
+    }
+
+    fn fill(&mut self, job: &Job<'_>, case: &Case, step: usize, message: &mut Message) {
+        for filling in job.subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
+            self.filled += filling.rows.len();
+            message.add(step, Part::Rows, &filling.sql);
+        }
+        for sql in &job.clearings {
+            let what = "take out impossible rows on Postgres, as `[prove.impossible]` says";
+            message.add(step, Part::Beside(what), sql);
+        }
+        message.add(step, Part::Beside("begin on Postgres"), "SAVEPOINT statement");
+    }
+
+    /// Has the sequences begin where new numbers do. What an earlier case drew is no business of this one.
+    fn numbers(&self, job: &Job<'_>, case: &Case, step: usize, message: &mut Message) {
+        if !job.draws {
+            return;
+        }
+        let mut set = Query::select();
+        let mut any = false;
+        for table in job.subject.tables.iter().chain(&job.subject.compared) {
+            // Where a statement gives the numbers itself, the sequence goes on behind the rows that are there.
+            let own = job.subject.numbers.contains(&table.name);
+            let behind = case.rows.get(&table.name).map_or(0, Vec::len) as i64 + 1;
+            for (_, column, sequence) in self.schema.sequences.iter().filter(|(of, ..)| *of == table.name) {
+                let next = if own && table.numbered() == Some(column.as_str()) { behind } else { NEW_IDS };
+                set.expr(Func::cust("setval").arg(sequence.as_str()).arg(next).arg(false));
+                any = true;
+            }
+        }
+        let what = "set where Postgres numbers from";
+        message.add(step, Part::Beside(what), "DISCARD SEQUENCES");
+        if any {
+            message.add(step, Part::Beside(what), &set.to_string(PostgresQueryBuilder));
+        }
+    }
+
+    /// Sends a message and takes in what the server answers, up to the statement that it refuses.
+    async fn send(
+        &mut self,
+        message: &Message,
+        job: &Job<'_>,
+        known: &mut [Known],
+    ) -> Result<Option<(usize, sqlx::Error)>, Failure> {
+        let counts = job.subject.columns.is_empty() && !job.subject.is_partial;
+        let types = &self.schema.types;
+        let mut answers = self.connection.fetch_many(sqlx::raw_sql(AssertSqlSafe(message.text.clone())));
+        let (mut at, mut rows) = (0, Ok(Rows::new()));
+        loop {
+            match answers.try_next().await {
+                Ok(Some(Either::Right(row))) => {
+                    if let Ok(found) = &mut rows {
+                        match types.row(&row) {
+                            Ok(row) => found.push(row),
+                            Err(words) => rows = Err(words),
+                        }
+                    }
+                }
+                Ok(Some(Either::Left(done))) => {
+                    let rows = std::mem::replace(&mut rows, Ok(Rows::new()));
+                    if let Some((part, _)) = message.parts.get(at) {
+                        let count = counts.then_some(done.rows_affected());
+                        take(part, rows, count, known)?;
+                    }
+                    at += 1;
+                }
+                Ok(None) => return Ok(None),
+                Err(error) if error.as_database_error().is_some() && at < message.parts.len() => {
+                    return Ok(Some((at, error)));
+                }
+                Err(error) => return Err(Failure::engine(TALKING)(error)),
+            }
+        }
+    }
+
+    /// Frees the room of rows that were taken back, which every later case would read over.
+    async fn sweep(&mut self) -> Result<(), Failure> {
+        if self.filled < SWEPT {
+            return Ok(());
+        }
+        self.filled = 0;
+        let failed = || Failure::engine("sweep the tables of Postgres");
+        let full: Option<String> =
+            sqlx::query_scalar(schema::FULL).fetch_one(&mut self.connection).await.map_err(failed())?;
+        match full {
+            Some(tables) => self.plain(&format!("VACUUM {tables}")).await.map_err(failed()),
+            None => Ok(()),
+        }
+    }
+
+    async fn plain(&mut self, sql: &str) -> Result<(), sqlx::Error> {
+        self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
+    }
+}
+
+/// A row that goes may make another one impossible, and each engine looks at them in its own order.
+fn repeated(clearing: &str) -> String {
+    if !clearing.to_lowercase().contains("select") {
+        return clearing.to_owned();
+    }
+    format!(
+        "DO $diglot$ #variable_conflict use_column\nBEGIN LOOP {clearing}; EXIT WHEN NOT FOUND; END LOOP; END $diglot$"
+    )
+}
+
+fn look(job: &Job<'_>, case: usize, has_failed: bool, step: usize, message: &mut Message) {
+    if job.subject.writes {
+        for (table, select) in job.tables.iter().enumerate() {
+            message.add(step, Part::Table { case, table }, select);
+        }
+    }
+    for (table, select) in job.taken.iter().filter(|_| !has_failed) {
+        message.add(step, Part::Taken { case, table: table.clone() }, select);
+    }
+}
+
+/// Takes in what a statement of a message gave; with a count where the statement's rows do not matter.
+fn take(part: &Part, rows: Result<Rows, String>, count: Option<u64>, known: &mut [Known]) -> Result<(), Failure> {
+    match (part, rows, count) {
+        (Part::Beside(_) | Part::Rows, ..) => {}
+        (Part::Own { case }, _, Some(count)) => known[*case].result = Some(Ok((Rows::new(), count))),
+        (Part::Own { case }, Ok(rows), None) => known[*case].result = Some(Ok((rows, 0))),
+        (Part::Own { case }, Err(words), None) => known[*case].result = Some(Err(Fault::of(words))),
+        (Part::Table { case, .. }, Ok(rows), _) => known[*case].tables.push(rows),
+        (Part::Table { .. }, Err(message), _) => {
+            return Err(Failure::Table { what: "read a table on Postgres".to_owned(), message });
+        }
+        (Part::Taken { case, table }, rows, _) => {
+            if rows.is_ok_and(|rows| !rows.is_empty()) {
+                known[*case].taken.insert(table.clone());
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,97 +1,186 @@
 //! Runs cases on SQLite, in a database in memory that every case leaves as it was.
+//!
+//! A call of the asynchronous driver costs more than a small statement does, so the library is called directly: the same
+//! one, which that driver brings. Units are run part by part, as that driver does with their text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::dialect::{Both, Dialect};
-use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
+use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject, Value};
 use diglot::{EmittedText, Inputs};
-use futures_util::TryStreamExt;
-use futures_util::stream::BoxStream;
+use rusqlite::types::{Value as Bound, ValueRef};
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::{Batch, Connection, Statement, ffi};
 use sea_query::{DeleteStatement, Expr, ExprTrait as _, InsertStatement, SqliteQueryBuilder};
-use sqlx::sqlite::{SqliteConnection, SqliteQueryResult, SqliteRow};
-use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr};
 
-use super::{Ran, arguments, fault};
+use super::{Ran, arguments, same_rows};
 use crate::failure::Failure;
-use crate::prepare::sqlite as prepare;
-use crate::values;
+use crate::prepare::{migrations, sqlite::without_stubs};
 
 /// Where SQLite keeps the numbers of AUTOINCREMENT.
 const NUMBERS: &str = "sqlite_sequence";
+/// How many statements stay prepared: more than a pair has, with all its variants and the tables that it is compared by.
+const PREPARED: usize = 256;
 
 pub(super) struct Sqlite {
-    connection: SqliteConnection,
+    connection: Connection,
     /// Tables that number their rows by AUTOINCREMENT.
     numbered: BTreeSet<String>,
+    /// Tables into which rows go one by one, because triggers look at them.
+    apart: BTreeSet<String>,
+}
+
+/// What a pair's cases have in common.
+struct Job<'s> {
+    subject: &'s Subject,
+    clearings: Vec<String>,
+    /// Where new numbers begin.
+    numbers: String,
+    /// The queries for the tables that are compared.
+    tables: Vec<String>,
 }
 
 impl Sqlite {
     /// A database with the project's schema.
-    pub(super) async fn open(inputs: &Inputs) -> Result<Self, Failure> {
-        let mut connection = prepare::migrated(inputs).await?;
-        let named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
-        let numbered: Vec<String> = sqlx::query_scalar(named)
-            .fetch_all(&mut connection)
-            .await
-            .map_err(Failure::engine("read SQLite's schema"))?;
-        // What the migrations put there would be in the way of the cases; so would references between it here.
-        let tables = tables(&mut connection).await?.into_iter();
+    pub(super) fn open(inputs: &Inputs) -> Result<Self, Failure> {
+        let mut sqlite = Self::bare()?;
+        for (file, text) in migrations(inputs, Dialect::Sqlite) {
+            let path = &inputs.sources.file(file).path;
+            sqlite.batch(&without_stubs(text)).map_err(Failure::sqlite(format!("run {path} on SQLite")))?;
+        }
+        sqlite.prepare_tables().map_err(Failure::sqlite("empty the tables of SQLite"))?;
+        Ok(sqlite)
+    }
+
+    fn bare() -> Result<Self, Failure> {
+        let opened = Connection::open_in_memory().and_then(|connection| {
+            connection.pragma_update(None, "foreign_keys", true)?;
+            connection.set_prepared_statement_cache_capacity(PREPARED);
+            Ok(Self { connection, numbered: BTreeSet::new(), apart: BTreeSet::new() })
+        });
+        opened.map_err(Failure::sqlite("open SQLite in memory"))
+    }
+
+    /// What the migrations put there would be in the way of the cases; so would references between it here.
+    fn prepare_tables(&mut self) -> Result<(), rusqlite::Error> {
+        let tables = self.tables()?.into_iter();
         let emptied = tables.map(|table| DeleteStatement::new().from_table(table).to_string(SqliteQueryBuilder) + "; ");
         let clear = format!("PRAGMA foreign_keys = OFF; {}PRAGMA foreign_keys = ON", emptied.collect::<String>());
-        connection
-            .execute(sqlx::raw_sql(AssertSqlSafe(clear)))
-            .await
-            .map_err(Failure::engine("empty the tables of SQLite"))?;
-        Ok(Self { connection, numbered: numbered.into_iter().collect() })
+        self.batch(&clear)?;
+        let named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
+        self.numbered = self.words(named)?.into_iter().collect();
+        let triggered = "SELECT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'";
+        self.apart = self.words(triggered)?.into_iter().collect();
+        Ok(())
+    }
+
+    fn tables(&self) -> Result<Vec<String>, rusqlite::Error> {
+        self.words("SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    }
+
+    fn words(&self, sql: &str) -> Result<Vec<String>, rusqlite::Error> {
+        self.connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
     }
 
     /// Its name with its version.
-    pub(super) async fn version(&mut self) -> String {
-        prepare::named(&mut self.connection).await
+    pub(super) fn version() -> String {
+        format!("SQLite {}", rusqlite::version())
     }
 
     /// What views read and triggers may write.
-    pub(super) async fn relations(&mut self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
+    pub(super) fn relations(&self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
         let query = "SELECT lower(tbl_name), lower(sql) FROM sqlite_master WHERE type IN ('view', 'trigger')";
-        let texts: Vec<(String, String)> = sqlx::query_as(query)
-            .fetch_all(&mut self.connection)
-            .await
-            .map_err(Failure::engine("read SQLite's schema"))?;
-        let tables = tables(&mut self.connection).await?;
-        Ok(super::report::mentioned(&tables, &texts))
+        let read = || -> Result<_, rusqlite::Error> {
+            let mut statement = self.connection.prepare(query)?;
+            let texts: Result<Vec<(String, String)>, _> =
+                statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
+            Ok(super::report::mentioned(&self.tables()?, &texts?))
+        };
+        read().map_err(Failure::sqlite("read SQLite's schema"))
     }
 
-    /// Runs a case and takes it back.
-    pub(super) async fn run(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
-        self.plain("BEGIN").await.map_err(Failure::engine("begin on SQLite"))?;
-        let ran = self.inside(subject, case).await;
-        // After some errors SQLite has ended the transaction by itself.
-        self.plain("ROLLBACK").await.ok();
-        ran
+    /// Whether it takes a text.
+    pub(super) fn takes(&self, text: &EmittedText) -> Result<(), Fault> {
+        let mut parts = Batch::new(&self.connection, &text.sql);
+        parts.next().map(|_| ()).map_err(fault)
     }
 
-    async fn inside(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
-        let mut refused = Vec::new();
-        for (table, at, sql) in subject.inserts(case, Dialect::Sqlite) {
-            if self.plain(&sql).await.is_err() {
-                refused.push((table, at));
+    /// Runs cases and takes each back. Those that follow each other and have the same rows share them.
+    pub(super) fn run(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
+        let job = Job {
+            subject,
+            clearings: subject.clearings(),
+            numbers: self.numbers(subject),
+            tables: subject.compared.iter().map(|table| table.select(Dialect::Sqlite)).collect(),
+        };
+        let mut ran = Vec::with_capacity(cases.len());
+        for together in cases.chunk_by(|a, b| same_rows(a, b)) {
+            ran.extend(self.together(&job, together)?);
+            if !self.connection.is_autocommit() {
+                self.batch("ROLLBACK").map_err(Failure::sqlite("roll back on SQLite"))?;
             }
         }
-        if !refused.is_empty() {
-            return Ok(Ran::Refused(refused));
+        Ok(ran)
+    }
+
+    /// Cases with the same rows.
+    fn together(&self, job: &Job<'_>, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
+        let mut ran = Vec::with_capacity(cases.len());
+        for case in cases {
+            // After some errors SQLite has ended the transaction by itself, and the rows are gone with it.
+            if self.connection.is_autocommit() {
+                self.batch("BEGIN").map_err(Failure::sqlite("begin on SQLite"))?;
+                let refused = self.fill(job, case);
+                if !refused.is_empty() {
+                    return Ok(cases.iter().map(|_| Ran::Refused(refused.clone())).collect());
+                }
+                self.clear(job)?;
+                self.batch("SAVEPOINT statement").map_err(Failure::sqlite("begin on SQLite"))?;
+            } else {
+                self.back()?;
+            }
+            if !job.numbers.is_empty() {
+                self.batch(&job.numbers).map_err(Failure::sqlite("set where SQLite numbers from"))?;
+            }
+            ran.push(Ran::Answered(self.answer(job, case)?));
         }
-        for sql in subject.clearings() {
+        Ok(ran)
+    }
+
+    /// Puts the rows there; those that do not go in, by table and place.
+    fn fill(&self, job: &Job<'_>, case: &Case) -> Vec<(String, usize)> {
+        let fillings = job.subject.fillings(case, Dialect::Sqlite, |table| self.apart.contains(table));
+        if fillings.iter().all(|filling| self.batch(&filling.sql).is_ok()) {
+            return Vec::new();
+        }
+        let mut refused = Vec::new();
+        self.batch("ROLLBACK; BEGIN").ok();
+        for filling in job.subject.fillings(case, Dialect::Sqlite, |_| true) {
+            if self.batch(&filling.sql).is_err() {
+                refused.push((filling.table, filling.rows.start));
+            }
+        }
+        refused
+    }
+
+    fn clear(&self, job: &Job<'_>) -> Result<(), Failure> {
+        let clearing = "take out impossible rows on SQLite, as `[prove.impossible]` says";
+        for sql in &job.clearings {
             // A row that goes may make another one impossible, and each engine looks at them in its own order.
-            while self
-                .plain(&sql)
-                .await
-                .map_err(Failure::engine("take out impossible rows on SQLite, as `[prove.impossible]` says"))?
-                > 0
-            {}
+            while self.batch(sql).map_err(Failure::sqlite(clearing))? > 0 {}
         }
-        let is_numbered = |name: &String| self.numbered.contains(name) && !subject.numbers.contains(name);
-        for table in subject.tables.iter().chain(&subject.compared).filter(|table| is_numbered(&table.name)) {
-            let name = &table.name;
+        Ok(())
+    }
+
+    /// What has the numbers of AUTOINCREMENT begin where new ones do.
+    fn numbers(&self, subject: &Subject) -> String {
+        if !subject.writes {
+            return String::new();
+        }
+        let tables = subject.tables.iter().chain(&subject.compared).map(|table| &table.name);
+        let numbered: BTreeSet<&String> =
+            tables.filter(|name| self.numbered.contains(*name) && !subject.numbers.contains(*name)).collect();
+        let number = |name: &String| {
             let forget =
                 DeleteStatement::new().from_table(NUMBERS).and_where(Expr::col("name").eq(name.as_str())).take();
             let mut begin = InsertStatement::new();
@@ -99,89 +188,122 @@ impl Sqlite {
                 .into_table(NUMBERS)
                 .columns(["name", "seq"])
                 .values_panic([name.as_str().into(), (NEW_IDS - 1).into()]);
-            let number = [forget.to_string(SqliteQueryBuilder), begin.to_string(SqliteQueryBuilder)].join("; ");
-            self.connection
-                .execute(sqlx::raw_sql(AssertSqlSafe(number)))
-                .await
-                .map_err(Failure::engine("set where SQLite numbers from"))?;
-        }
-        let unit = subject.variant(case).is_some_and(|texts| texts.sqlite.parts.len() > 1);
-        if unit {
-            self.plain("SAVEPOINT statement").await.map_err(Failure::engine("begin on SQLite"))?;
-        }
-        let result = self.statement(subject, case).await;
-        if unit && result.is_err() {
-            // A single statement takes itself back. After some errors SQLite has ended the transaction by itself.
-            self.plain("ROLLBACK TO statement").await.ok();
-        }
+            [forget.to_string(SqliteQueryBuilder), begin.to_string(SqliteQueryBuilder)].join("; ")
+        };
+        numbered.into_iter().map(number).collect::<Vec<_>>().join("; ")
+    }
+
+    fn back(&self) -> Result<(), Failure> {
+        self.batch("ROLLBACK TO statement").map(|_| ()).map_err(Failure::sqlite("roll back on SQLite"))
+    }
+
+    fn answer(&self, job: &Job<'_>, case: &Case) -> Result<Answer, Failure> {
+        let result = self.statement(job.subject, case);
         let mut tables = Vec::new();
-        if subject.writes {
-            for table in &subject.compared {
-                let rows = self.rows(&table.select(Dialect::Sqlite)).await;
-                tables.push(rows.map_err(Failure::engine(format!("read {} on SQLite", table.name)))?);
+        if job.subject.writes {
+            // A single statement takes itself back; of a unit some parts have run.
+            if result.is_err() && !self.connection.is_autocommit() {
+                self.back()?;
+            }
+            for (table, select) in job.subject.compared.iter().zip(&job.tables) {
+                let rows = self.part(select, &[]).map_err(|fault| Failure::Table {
+                    what: format!("read {} on SQLite", table.name),
+                    message: fault.words,
+                })?;
+                tables.push(rows.0);
             }
         }
-        Ok(Ran::Answered(Answer { result, tables, taken: BTreeSet::new() }))
+        Ok(Answer { result, tables, taken: BTreeSet::new() })
     }
 
-    /// Whether it takes a text.
-    pub(super) async fn takes(&mut self, text: &EmittedText) -> Result<(), Fault> {
-        let sql = AssertSqlSafe(text.sql.clone()).into_sql_str();
-        (&mut self.connection).prepare(sql).await.map(|_| ()).map_err(fault)
-    }
-
-    async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
+    fn statement(&self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
         let Some(Both { sqlite: text, .. }) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
-        let arguments = arguments::sqlite(text, case).map_err(|error| Fault::of(error.to_string()))?;
-        let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
+        let arguments = arguments::sqlite(text, case);
+        let single = std::slice::from_ref(&text.sql);
+        let parts = if text.parts.len() > 1 { text.parts.as_slice() } else { single };
+        let (mut returned, mut written) = (Vec::new(), 0);
+        for part in parts {
+            match self.part(part, &arguments) {
+                Ok((rows, count)) => {
+                    returned.push(rows);
+                    written += count;
+                }
+                // A unit ends where its guard has no row.
+                Err(fault) if text.guarded && fault.words.contains(EmittedText::NO_ROW) => {
+                    (returned, written) = (Vec::new(), 0);
+                    break;
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
         if subject.columns.is_empty() && !subject.is_partial {
-            let done = query.execute(&mut self.connection).await.or_else(|error| unless_required(text, error));
-            return Ok((Vec::new(), done.map_err(fault)?.rows_affected()));
+            return Ok((Vec::new(), written));
         }
-        if let Some(joined) = &text.joined {
-            let returned = returned((&mut self.connection).fetch_many(query)).await;
-            let returned = returned.or_else(|error| unless_required(text, error)).map_err(fault)?;
-            return Ok((joined.rows(&returned), 0));
-        }
-        let rows = query.fetch_all(&mut self.connection).await.or_else(|error| unless_required(text, error));
-        let rows = rows.map_err(fault)?;
-        let rows: Result<Rows, sqlx::Error> = rows.iter().map(values::of_sqlite).collect();
-        Ok((rows.map_err(fault)?, 0))
+        let rows = match &text.joined {
+            Some(joined) => joined.rows(&returned),
+            None => returned.into_iter().flatten().collect(),
+        };
+        Ok((rows, 0))
     }
 
-    async fn rows(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
-        let rows = sqlx::query(AssertSqlSafe(sql.to_owned())).fetch_all(&mut self.connection).await?;
-        rows.iter().map(values::of_sqlite).collect()
+    /// Runs one statement: its rows, and how many it wrote.
+    fn part(&self, sql: &str, arguments: &[Bound]) -> Result<(Rows, u64), Fault> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
+        bind(&mut statement, arguments).map_err(fault)?;
+        let (columns, is_read_only) = (statement.column_count(), statement.readonly());
+        let mut found = statement.raw_query();
+        let mut rows = Rows::new();
+        while let Some(row) = found.next().map_err(fault)? {
+            let value = |at| row.get_ref(at).map_err(fault).and_then(value);
+            rows.push((0..columns).map(value).collect::<Result<_, _>>()?);
+        }
+        // What only reads leaves the count of the statement before it.
+        Ok((rows, if is_read_only { 0 } else { self.connection.changes() }))
     }
 
-    /// Runs a text and tells how many rows it wrote.
-    async fn plain(&mut self, sql: &str) -> Result<u64, sqlx::Error> {
-        let done = self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await?;
-        Ok(done.rows_affected())
+    /// Runs a text of any number of statements and tells how many rows it wrote.
+    fn batch(&self, sql: &str) -> Result<u64, rusqlite::Error> {
+        let before = self.connection.total_changes();
+        let mut parts = Batch::new(&self.connection, sql);
+        while let Some(mut statement) = parts.next()? {
+            let mut rows = statement.raw_query();
+            while rows.next()?.is_some() {}
+        }
+        Ok(self.connection.total_changes() - before)
     }
 }
 
-/// What each statement of a text returned.
-async fn returned(
-    mut found: BoxStream<'_, Result<Either<SqliteQueryResult, SqliteRow>, sqlx::Error>>,
-) -> Result<Vec<Rows>, sqlx::Error> {
-    let (mut returned, mut open) = (Vec::new(), Rows::new());
-    while let Some(next) = found.try_next().await? {
-        match next {
-            Either::Left(_) => returned.push(std::mem::take(&mut open)),
-            Either::Right(row) => open.push(values::of_sqlite(&row)?),
-        }
+/// Binds what the statement asks for; the rest of a unit's arguments are for its other parts.
+fn bind(statement: &mut Statement<'_>, arguments: &[Bound]) -> Result<(), rusqlite::Error> {
+    for (at, argument) in arguments.iter().enumerate().take(statement.parameter_count()) {
+        statement.raw_bind_parameter(at + 1, argument)?;
     }
-    Ok(returned)
+    Ok(())
 }
 
-/// Nothing, where a unit ended because its guard has no row.
-fn unless_required<T: Default>(text: &EmittedText, error: sqlx::Error) -> Result<T, sqlx::Error> {
-    let is_no_row = error.as_database_error().is_some_and(|found| found.message().contains(EmittedText::NO_ROW));
-    if text.guarded && is_no_row { Ok(T::default()) } else { Err(error) }
+fn value(raw: ValueRef<'_>) -> Result<Value, Fault> {
+    Ok(match raw {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => Value::Int(n),
+        ValueRef::Real(r) => Value::Real(r),
+        ValueRef::Text(text) => {
+            Value::Text(String::from_utf8(text.to_vec()).map_err(|error| Fault::of(error.to_string()))?)
+        }
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    })
 }
 
-async fn tables(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
-    let query = "SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-    sqlx::query_scalar(query).fetch_all(connection).await.map_err(Failure::engine("read SQLite's schema"))
+/// A refusal as a program sees it.
+fn fault(error: rusqlite::Error) -> Fault {
+    let kind = match error.sqlite_error().map(|error| error.extended_code) {
+        Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY) => "a unique key",
+        Some(ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => "a reference",
+        Some(ffi::SQLITE_CONSTRAINT_NOTNULL) => "NOT NULL",
+        Some(ffi::SQLITE_CONSTRAINT_CHECK) => "a check",
+        _ => "",
+    };
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(words)) => Fault { kind, words },
+        error => Fault { kind, words: error.to_string() },
+    }
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::*;
 use crate::cli;
+use crate::host::Sorting;
 use crate::interrupt::Interrupts;
 
 const SQLITE_SCHEMA: &str =
@@ -43,17 +44,13 @@ async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
         postgres: None,
     };
     let inputs = Inputs { check_answers: false, ..inputs };
-    let mut engines = Engines {
-        sqlite: sqlite::Sqlite::open(&inputs).await.expect("SQLite"),
-        pg: pg::Pg::open_again(&inputs, host).await.expect("Postgres"),
-        most: 1,
-    };
-    let relations = Relations::default();
+    let mut engines = Engines::open_again(&inputs, host).await.expect("both engines");
+    let relations = diglot::prove::Relations::default();
     let mut found = Vec::new();
     for subject in Prover::new(&inputs, &compiled, &relations).subjects() {
         let kept = kept::read(root).expect("readable cases");
         let own = kept.into_iter().filter(|(name, _)| *name == subject.name).map(|(_, case)| case).collect();
-        let tried = engines.subject(&subject, own, &arguments).await.expect("engines that talk");
+        let tried = subject_tried(&mut engines, &subject, own, &arguments, 1).await.expect("engines that talk");
         assert!(tried.cases > 0);
         found.extend(report::findings(&subject, &tried));
     }

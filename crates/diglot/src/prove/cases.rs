@@ -11,7 +11,7 @@ use super::random::Random;
 use super::subject::{Subject, of_rows};
 use super::tables::{List, Table, TableColumn};
 use super::uses::Key;
-use super::written;
+use super::written::{self, Filling};
 use crate::dialect::{Both, Dialect};
 use crate::infer::{CHOICE, Param, RowsParam};
 use crate::page::Chooser;
@@ -101,15 +101,13 @@ impl Subject {
             .map(|(texts, _)| texts)
     }
 
-    /// The statements that put a case's rows into a database, with the table and the place of each row.
-    pub fn inserts(&self, case: &Case, dialect: Dialect) -> Vec<(String, usize, String)> {
-        let mut texts = Vec::new();
-        for table in &self.tables {
-            for (at, row) in case.rows.get(&table.name).into_iter().flatten().enumerate() {
-                texts.push((table.name.clone(), at, written::insert(table, row, dialect)));
-            }
-        }
-        texts
+    /// The texts that put a case's rows into a database, in their order. The rows of some tables go in one by one.
+    pub fn fillings(&self, case: &Case, dialect: Dialect, is_apart: impl Fn(&str) -> bool) -> Vec<Filling> {
+        let of_table = |table: &Table| {
+            let rows = case.rows.get(&table.name).map_or(&[][..], Vec::as_slice);
+            written::fillings(table, rows, dialect, is_apart(&table.name))
+        };
+        self.tables.iter().flat_map(of_table).collect()
     }
 
     /// The statements that take out again what no program would have written.
@@ -179,7 +177,7 @@ impl Maker<'_> {
 
     fn row(&mut self, table: &Table, number: usize, first: bool, attempt: usize, case: &Case) -> Row {
         let mut row = Row::new();
-        for column in table.columns.iter().filter(|column| !column.computed) {
+        for column in table.columns.iter().filter(|column| !column.is_computed()) {
             if column.numbered {
                 row.insert(column.name.clone(), Value::Int(i64::try_from(number).unwrap_or(1)));
                 continue;

@@ -32,3 +32,4 @@ pub use databases::{Databases, Reach, Scope};
 pub use store::StoreError;
 pub use subject::{Declared, Prover, Subject};
 pub use tables::{Relations, Table, TableColumn};
+pub use written::Filling;

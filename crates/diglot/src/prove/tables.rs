@@ -47,12 +47,12 @@ pub struct TableColumn {
     pub sqlite: Option<Base>,
     /// What Postgres holds, if it has the column.
     pub pg: Option<Base>,
-    /// The database computes it of other columns.
-    pub(super) computed: bool,
     /// The database numbers its rows by it.
     pub(super) numbered: bool,
     /// The database fills it when nobody does.
     pub(super) has_default: bool,
+    /// Whether each database computes it of the row's other columns, and takes no value for it.
+    pub(super) generated: Both<bool>,
     /// The database's clock fills it when nobody does.
     pub(super) clock: bool,
     /// Postgres keeps 4 bytes of its floating-point numbers.
@@ -86,6 +86,11 @@ impl TableColumn {
             Dialect::Sqlite => self.sqlite.as_ref(),
             Dialect::Pg => self.pg.as_ref(),
         }
+    }
+
+    /// Whether a database computes it.
+    pub(super) fn is_computed(&self) -> bool {
+        self.generated.sqlite || self.generated.pg
     }
 
     /// Whether one page alone has it, in any form.
@@ -178,15 +183,16 @@ impl<'a> Tables<'a> {
             Fill::Value(value) => CLOCKS.iter().any(|clock| value.to_lowercase().contains(clock)),
             _ => false,
         };
+        let is_generated = |column: Option<&schema::Column>| matches!(column?.fill, Fill::Computed(_)).then_some(());
         Some(TableColumn {
             name: first.name.clone(),
             base,
             nullable: both.iter().all(|column| column.ty.nullable),
             sqlite: sqlite.map(|column| column.ty.base.clone()),
             pg: pg.map(|column| column.ty.base.clone()),
-            computed: both.iter().any(|column| matches!(column.fill, Fill::Computed(_))),
             numbered: both.iter().any(|column| numbers(&column.fill)),
             has_default: both.iter().any(|column| column.has_default),
+            generated: Both { sqlite: is_generated(sqlite).is_some(), pg: is_generated(pg).is_some() },
             clock: both.iter().any(is_clock),
             narrow: pg.is_some_and(|column| is_real(&column.declared)),
             range: self.range(table, &first.name),

@@ -359,7 +359,7 @@ fn rows_go_into_each_database_in_its_own_words() {
     ];
     let row: Row = job.map(|(name, value)| (name.to_owned(), value)).into();
     let case = Case { rows: BTreeMap::from([("job".to_owned(), vec![row])]), args: BTreeMap::new() };
-    let text = |dialect| subject.inserts(&case, dialect).remove(0).2;
+    let text = |dialect| subject.fillings(&case, dialect, |_| false).remove(0).sql;
     assert_eq!(
         text(Dialect::Sqlite),
         format!("INSERT INTO \"job\" (\"id\", \"lane\", \"due_ms\") VALUES (X'{}', 'it''s', NULL)", "11".repeat(16))

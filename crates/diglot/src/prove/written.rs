@@ -1,5 +1,7 @@
 //! The SQL that fills, empties and reads the tables that a pair touches.
 
+use std::ops::Range;
+
 use sea_query::{
     DeleteStatement, Expr, ExprTrait as _, Func, InsertStatement, PostgresQueryBuilder, Query, QueryStatementWriter,
     SelectStatement, SqliteQueryBuilder,
@@ -18,12 +20,64 @@ fn text(dialect: Dialect, statement: &impl QueryStatementWriter) -> String {
     }
 }
 
-/// The statements that put a row there, with the items that SQLite holds beside it.
-pub(super) fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
-    let mut names = Vec::new();
-    let mut values = Vec::new();
-    let mut items = Vec::new();
-    for column in &table.columns {
+/// Rows of a table that one text puts there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filling {
+    /// The table.
+    pub table: String,
+    /// Which of the case's rows of that table.
+    pub rows: Range<usize>,
+    /// On Postgres one statement; on SQLite the items of lists, which it holds beside the rows, follow.
+    pub sql: String,
+}
+
+/// What a row has for a dialect.
+struct Written {
+    names: Vec<String>,
+    values: Vec<String>,
+    items: Vec<String>,
+}
+
+/// The texts that put rows there: as many rows together as have the same columns, or each alone.
+pub(super) fn fillings(table: &Table, rows: &[Row], dialect: Dialect, is_apart: bool) -> Vec<Filling> {
+    let written: Vec<Written> = rows.iter().map(|row| written(table, row, dialect)).collect();
+    let mut fillings = Vec::new();
+    let mut from = 0;
+    while let Some(first) = written.get(from) {
+        // Without a column there is no list of values to go on with.
+        let alone = is_apart || first.names.is_empty();
+        let same = written[from..].iter().take_while(|row| row.names == first.names).count();
+        let to = from + if alone { 1 } else { same };
+        let sql = insert(table, &written[from..to], dialect);
+        fillings.push(Filling { table: table.name.clone(), rows: from..to, sql });
+        from = to;
+    }
+    fillings
+}
+
+fn insert(table: &Table, rows: &[Written], dialect: Dialect) -> String {
+    let list = |items: &[String]| format!("({})", items.join(", "));
+    let names: Vec<String> = rows[0].names.iter().map(|name| named(name)).collect();
+    let mut sql = format!("INSERT INTO {}", named(&table.name));
+    if names.is_empty() {
+        sql.push_str(" DEFAULT VALUES");
+    } else {
+        sql.push_str(&format!(" {}", list(&names)));
+        // So that a column takes a value that the server numbers otherwise.
+        sql.push_str(if dialect == Dialect::Pg { " OVERRIDING SYSTEM VALUE VALUES " } else { " VALUES " });
+        sql.push_str(&rows.iter().map(|row| list(&row.values)).collect::<Vec<_>>().join(", "));
+    }
+    std::iter::once(sql).chain(rows.iter().flat_map(|row| row.items.iter().cloned())).collect::<Vec<_>>().join("; ")
+}
+
+/// A name in quotes, which both dialects take.
+fn named(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn written(table: &Table, row: &Row, dialect: Dialect) -> Written {
+    let mut written = Written { names: Vec::new(), values: Vec::new(), items: Vec::new() };
+    for column in table.columns.iter().filter(|column| !column.generated[dialect]) {
         let Some(value) = row.get(&column.name) else { continue };
         match (&column.list, dialect, value) {
             (Some(List::Table { name, item, owner }), Dialect::Sqlite, Value::List(of_row)) => {
@@ -31,37 +85,25 @@ pub(super) fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
                     let base = table.columns.iter().find(|c| c.name == *name).and_then(|c| c.sqlite.clone());
                     row.get(name).unwrap_or(&Value::Null).literal(dialect, &base.unwrap_or(Base::Text))
                 });
-                items.push(list(name, item, owner, whose, of_row));
+                written.items.push(list(name, item, owner, whose, of_row));
             }
             (Some(List::Separated(between)), Dialect::Sqlite, Value::List(of_row)) => {
                 let texts = of_row.iter().map(|item| match item {
                     Value::Text(text) => text.clone(),
                     item => item.to_string(),
                 });
-                names.push(column.name.clone());
-                values.push(Expr::cust(quoted(&texts.collect::<Vec<_>>().join(between))));
+                written.names.push(column.name.clone());
+                written.values.push(quoted(&texts.collect::<Vec<_>>().join(between)));
             }
             _ => {
                 if let Some(base) = column.on(dialect) {
-                    names.push(column.name.clone());
-                    values.push(Expr::cust(value.literal(dialect, base)));
+                    written.names.push(column.name.clone());
+                    written.values.push(value.literal(dialect, base));
                 }
             }
         }
     }
-    let mut own = InsertStatement::new();
-    own.into_table(table.name.clone());
-    if names.is_empty() {
-        own.or_default_values();
-    } else {
-        own.columns(names).values_panic(values);
-    }
-    let mut own = text(dialect, &own);
-    if dialect == Dialect::Pg {
-        // The builder has no word for values of columns that the server numbers.
-        own = own.replacen(") VALUES (", ") OVERRIDING SYSTEM VALUE VALUES (", 1);
-    }
-    std::iter::once(own).chain(items).collect::<Vec<_>>().join("; ")
+    written
 }
 
 /// The items of a list that SQLite holds in a table of their own.

@@ -157,7 +157,7 @@ impl<'s> Scene<'s> {
         let subject = self.subject;
         for (at, column) in table.columns.iter().enumerate() {
             let key = Key::Column(table.name.clone(), column.name.clone());
-            if column.computed || column.is_one_sided() || (column.base.is_time() && column.has_default && !subject.is_free(&key)) {
+            if column.is_computed() || column.is_one_sided() || (column.base.is_time() && column.has_default && !subject.is_free(&key)) {
                 continue;
             }
             let is_document = column.base == Base::Json
@@ -338,7 +338,7 @@ impl<'s> Scene<'s> {
     fn made(&self, picks: &Picks, seat: usize, number: usize) -> Row {
         let table = &self.subject.tables[self.seats[seat].table];
         let mut row = Row::new();
-        for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.computed) {
+        for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.is_computed()) {
             let value = match self.picked(picks, &Spot::Cell(seat, at)) {
                 Some(Choice { value: Some(value), .. }) => spelled_as(value, &column.base),
                 Some(_) => {
@@ -462,7 +462,7 @@ impl<'s> Scene<'s> {
         let mut made = match seat {
             Some(seat) => self.made(picks, seat, number),
             None => (0..referred.columns.len())
-                .filter(|at| !referred.columns[*at].computed)
+                .filter(|at| !referred.columns[*at].is_computed())
                 .map(|at| (referred.columns[at].name.clone(), self.carried(referred, at, number)))
                 .collect(),
         };

@@ -1,0 +1,236 @@
+//! Both engines, and the one way by which cases run on them.
+
+use std::thread;
+
+use diglot::prove::{Answer, Case, Difference, Relations, Subject};
+use diglot::{EmittedText, Inputs};
+use futures_util::future::try_join_all;
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
+
+use super::{pg, sqlite};
+use crate::failure::Failure;
+use crate::host::{Host, Sorting};
+
+/// How often a case is tried again without the rows that an engine refuses.
+const ATTEMPTS: usize = 4;
+/// The most cases for which Postgres has one clock.
+const TOGETHER: usize = 256;
+
+/// What an engine did with a case.
+#[derive(Debug, Clone)]
+pub(super) enum Ran {
+    /// It ran.
+    Answered(Answer),
+    /// It refused these rows, by table and place.
+    Refused(Vec<(String, usize)>),
+}
+
+/// Both engines.
+pub(super) struct Engines {
+    pub(super) sqlite: sqlite::Sqlite,
+    /// Connections, each to a database of its own, and how text sorts there.
+    pgs: Vec<(Sorting, pg::Pg)>,
+}
+
+/// How text sorts on the project's databases: where nothing is said, it may be either.
+fn sortings(inputs: &Inputs) -> &'static [Sorting] {
+    match inputs.config.pg_collation.as_str() {
+        "" => &[Sorting::Language, Sorting::Bytes],
+        name if name.eq_ignore_ascii_case("c") => &[Sorting::Bytes],
+        _ => &[Sorting::Language],
+    }
+}
+
+/// How text sorts in the first database that a project needs.
+pub(super) fn first_sorting(inputs: &Inputs) -> Sorting {
+    sortings(inputs)[0]
+}
+
+impl Engines {
+    /// Opens SQLite, and Postgres for so many connections at least as there are ways to sort.
+    pub(super) async fn open(inputs: &Inputs, host: &Host, connections: usize) -> Result<Self, Failure> {
+        let sortings = sortings(inputs);
+        let make = async {
+            pg::make(&mut host.scratch.connect().await?, inputs).await?;
+            let mut opened = Vec::new();
+            for sorting in &sortings[1..] {
+                let mut connection = host.another(*sorting).await?;
+                pg::make(&mut connection, inputs).await?;
+                opened.push((*sorting, connection));
+            }
+            // While nobody is connected to the first one.
+            for _ in sortings.len()..connections {
+                opened.push((sortings[0], host.copy().await?));
+            }
+            opened.insert(0, (sortings[0], host.scratch.connect().await?));
+            Ok::<_, Failure>(opened)
+        };
+        let sqlite = sqlite::Sqlite::open(inputs)?;
+        let mut pgs = Vec::new();
+        for (sorting, connection) in make.await? {
+            pgs.push((sorting, pg::Pg::open(connection, inputs).await?));
+        }
+        Ok(Self { sqlite, pgs })
+    }
+
+    /// The same with one connection to a database that somebody else's schema was in, whatever is said of sorting.
+    #[cfg(test)]
+    pub(super) async fn open_again(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
+        let connection = pg::make_again(host, inputs).await?;
+        let pg = pg::Pg::open(connection, inputs).await?;
+        Ok(Self { sqlite: sqlite::Sqlite::open(inputs)?, pgs: vec![(Sorting::Language, pg)] })
+    }
+
+    /// Both names with their versions.
+    pub(super) fn versions(&self) -> String {
+        format!("{}, {}", sqlite::Sqlite::version(), self.pgs[0].1.version())
+    }
+
+    /// What both know and no schema does.
+    pub(super) async fn relations(&mut self) -> Result<Relations, Failure> {
+        let (_, pg) = &mut self.pgs[0];
+        Ok(Relations { sqlite: self.sqlite.relations()?, pg: pg.relations().await?, words: pg.words().await? })
+    }
+
+    /// Whether each takes the texts: what differs if one does, and whether neither does.
+    pub(super) async fn takes(
+        &mut self,
+        subject: &Subject,
+        sqlite: &EmittedText,
+        pg: &EmittedText,
+    ) -> Result<(Option<Difference>, bool), Failure> {
+        let (ours, theirs) = (self.sqlite.takes(sqlite), self.pgs[0].1.takes(subject, pg).await?);
+        let is_refused = ours.is_err() && theirs.is_err();
+        Ok((Difference::taken(ours, theirs), is_refused))
+    }
+
+    /// Runs cases on both engines. Rows that one of them refuses are taken out of the case, which is then as it was run;
+    /// nothing where no attempt was taken by both. Where text sorts in more than one way, Postgres's answer is the one
+    /// that differs.
+    pub(super) fn run_many(
+        &mut self,
+        subject: &Subject,
+        cases: &mut [Case],
+    ) -> Result<Vec<Option<(Answer, Answer)>>, Failure> {
+        let mut answers = vec![None; cases.len()];
+        let mut open: Vec<usize> = (0..cases.len()).collect();
+        for _ in 0..ATTEMPTS {
+            if open.is_empty() {
+                break;
+            }
+            let some: Vec<&Case> = open.iter().map(|at| &cases[*at]).collect();
+            let (sqlite, pg) = self.once(subject, &some)?;
+            let mut again = Vec::new();
+            for ((at, sqlite), pg) in open.into_iter().zip(sqlite).zip(pg) {
+                match answered(subject, &cases[at], sqlite, pg) {
+                    Ok(both) => answers[at] = Some(both),
+                    Err(refused) => {
+                        leave_out(&mut cases[at], &refused);
+                        again.push(at);
+                    }
+                }
+            }
+            open = again;
+        }
+        Ok(answers)
+    }
+
+    /// Runs cases as they are: what SQLite did with each, and Postgres for every way to sort.
+    fn once(&mut self, subject: &Subject, cases: &[&Case]) -> Result<(Vec<Ran>, Vec<Vec<Ran>>), Failure> {
+        let Self { sqlite, pgs } = self;
+        let handle = Handle::current();
+        block_in_place(|| {
+            thread::scope(|scope| {
+                let ours = scope.spawn(|| sqlite.run(subject, cases));
+                let theirs = handle.block_on(on_pg(pgs, subject, cases));
+                // A panic there is one here.
+                let ours = ours.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                Ok((ours, theirs?))
+            })
+        })
+    }
+}
+
+/// Runs cases on all connections at once: each case for every way to sort, or where no text is put into an order on
+/// any of them.
+async fn on_pg(pgs: &mut [(Sorting, pg::Pg)], subject: &Subject, cases: &[&Case]) -> Result<Vec<Vec<Ran>>, Failure> {
+    let mut groups: Vec<Vec<&mut pg::Pg>> = Vec::new();
+    let mut sortings: Vec<Sorting> = Vec::new();
+    let sorts = sorts_text(subject);
+    for (sorting, pg) in pgs {
+        match sortings.iter().position(|known| !sorts || known == sorting) {
+            Some(at) => groups[at].push(pg),
+            None => {
+                sortings.push(*sorting);
+                groups.push(vec![pg]);
+            }
+        }
+    }
+    let ran = try_join_all(groups.into_iter().map(|group| shared(group, subject, cases))).await?;
+    let mut of_cases: Vec<Vec<Ran>> = cases.iter().map(|_| Vec::new()).collect();
+    for ran in ran {
+        of_cases.iter_mut().zip(ran).for_each(|(of_case, ran)| of_case.push(ran));
+    }
+    Ok(of_cases)
+}
+
+/// Runs every case on one of some connections.
+async fn shared(pgs: Vec<&mut pg::Pg>, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
+    let share = cases.len().div_ceil(pgs.len()).max(1);
+    let of_one = async |pg: &mut pg::Pg, cases: &[&Case]| {
+        let mut ran = Vec::with_capacity(cases.len());
+        for some in cases.chunks(TOGETHER) {
+            ran.extend(pg.run(subject, some).await?);
+        }
+        Ok::<_, Failure>(ran)
+    };
+    let ran = try_join_all(pgs.into_iter().zip(cases.chunks(share)).map(|(pg, cases)| of_one(pg, cases))).await?;
+    Ok(ran.into_iter().flatten().collect())
+}
+
+/// Words by which a text puts values into an order.
+const ORDERING: [&str; 10] = ["order by", "min(", "max(", "<", ">", "between", "greatest", "least", "distinct on", "over"];
+
+/// Whether the order of text may matter.
+fn sorts_text(subject: &Subject) -> bool {
+    subject.variants.iter().any(|texts| {
+        let text = texts.pg.sql.to_lowercase();
+        ORDERING.iter().any(|word| text.contains(word))
+    })
+}
+
+/// Both answers, or the rows that were refused.
+fn answered(
+    subject: &Subject,
+    case: &Case,
+    sqlite: Ran,
+    pg: Vec<Ran>,
+) -> Result<(Answer, Answer), Vec<(String, usize)>> {
+    let mut refused = Vec::new();
+    let mut answer = |ran: Ran| match ran {
+        Ran::Answered(answer) => Some(answer),
+        Ran::Refused(rows) => {
+            refused.extend(rows);
+            None
+        }
+    };
+    let (ours, mut theirs): (_, Vec<Answer>) = (answer(sqlite), pg.into_iter().filter_map(answer).collect());
+    let (Some(ours), true) = (ours, refused.is_empty()) else { return Err(refused) };
+    let differs = |answer: &Answer| subject.compare(case, &ours, answer).is_some();
+    let may_differ = |answer: &Answer| subject.compare_all(case, &ours, answer).is_some();
+    let is_one = theirs.len() == 1;
+    let at = if is_one { None } else { theirs.iter().position(differs).or_else(|| theirs.iter().position(may_differ)) };
+    let theirs = theirs.swap_remove(at.unwrap_or(0));
+    Ok((ours, theirs))
+}
+
+fn leave_out(case: &mut Case, refused: &[(String, usize)]) {
+    for (table, rows) in &mut case.rows {
+        let mut at = 0;
+        rows.retain(|_| {
+            at += 1;
+            !refused.iter().any(|(of, place)| of == table && *place == at - 1)
+        });
+    }
+}
