@@ -154,7 +154,8 @@ pub fn changes(inputs: &Inputs, sample: Sample) -> Vec<Change> {
     for name in project.pairs() {
         for dialect in Dialect::ALL {
             let Some(tree) = project.tree(&name, dialect) else { continue };
-            let mutations = sampled(inputs, &name, changes::of(&inputs.sources, &tree, inputs.config.generate.enabled), sample);
+            let mutations =
+                sampled(inputs, &name, changes::of(&inputs.sources, &tree, inputs.config.generate.enabled), sample);
             all.extend(mutations.into_iter().map(|mutation| Change { statement: name.clone(), dialect, mutation }));
         }
     }

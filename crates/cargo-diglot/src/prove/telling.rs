@@ -73,12 +73,11 @@ async fn answered(sqlite: &mut sqlite::Sqlite, subject: &Subject, case: &mut Cas
 async fn told(sqlite: &mut sqlite::Sqlite, page: &mut Page<'_>, changed: &Subject) -> Option<usize> {
     for at in 0..page.cases.len() {
         let Some(own) = page.answer(sqlite, at).await else { continue };
-        let mut case = page.cases[at].clone();
+        let case = page.cases[at].clone();
         let Ran::Answered(other) = sqlite.run(changed, &case).await.expect("SQLite talks") else { continue };
         if page.subject.compare_all(&case, &own, &other).is_some() {
             return Some(at);
         }
-        case.rows.clear();
     }
     None
 }
@@ -97,7 +96,8 @@ fn alone(inputs: &Inputs, stem: &str) -> Inputs {
 
 async fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
     let mut sqlite = sqlite::Sqlite::open(inputs).await.expect("SQLite takes the schema");
-    let relations = Relations { sqlite: sqlite.relations().await.expect("it knows its schema"), ..Relations::default() };
+    let relations =
+        Relations { sqlite: sqlite.relations().await.expect("it knows its schema"), ..Relations::default() };
     let mut stems: Vec<String> = Vec::new();
     for (_, file) in inputs.sources.iter().filter(|(_, file)| file.text.contains("-- name:")) {
         let stem = file.path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -117,7 +117,9 @@ async fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
             told_of.whole += usize::from(databases.scope().reach == Reach::Whole);
             told_of.cases += databases.len();
             let cases: Vec<Case> = databases.iter().collect();
+            let turned = cases.iter().map(|case| subject.reversed(case)).collect();
             let mut page = Page { subject, answers: Vec::new(), cases };
+            let mut turned = Page { subject, answers: Vec::new(), cases: turned };
             let random = (0..RANDOM).map(|number| subject.case(1, number, 5)).collect();
             let mut more = Page { subject, answers: Vec::new(), cases: random };
             for change in changes.iter().filter(|it| it.statement == subject.name && it.dialect == Dialect::Sqlite) {
@@ -130,8 +132,12 @@ async fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
                 let is_taken = sqlite.takes(&same.variants[0].sqlite).await.is_ok();
                 let entry = told_of.by_kind.entry(change.mutation.kind).or_default();
                 let text = own.sources.text(change.mutation.span).to_owned();
-                let shown = format!("{}: {} `{text}` -> `{}`", subject.name, change.mutation.kind, change.mutation.replacement);
-                if !is_taken || told(&mut sqlite, &mut page, &same).await.is_some() {
+                let shown =
+                    format!("{}: {} `{text}` -> `{}`", subject.name, change.mutation.kind, change.mutation.replacement);
+                if !is_taken
+                    || told(&mut sqlite, &mut page, &same).await.is_some()
+                    || told(&mut sqlite, &mut turned, &same).await.is_some()
+                {
                     entry[0] += 1;
                 } else if let Some(at) = told(&mut sqlite, &mut more, &same).await {
                     entry[1] += 1;

@@ -177,7 +177,7 @@ impl Maker<'_> {
 
     fn row(&mut self, table: &Table, number: usize, first: bool, attempt: usize, case: &Case) -> Row {
         let mut row = Row::new();
-        for column in table.columns.iter().filter(|column| !column.is_computed()) {
+        for column in table.columns.iter().filter(|column| column.computed.is_none()) {
             if column.numbered {
                 row.insert(column.name.clone(), Value::Int(i64::try_from(number).unwrap_or(1)));
                 continue;

@@ -172,7 +172,8 @@ fn of_type(place: Place<'_>, choices: &mut Choices) {
 /// Lists of what the place meets: of one, of none, of two, of another one.
 fn lists(place: Place<'_>, item: &Base, choices: &mut Choices) {
     let of = self::choices(Place { base: item, nullable: false, fixed: false, ..place });
-    let items: Vec<Value> = of.into_iter().filter(|item| item.tier == Tier::Core).filter_map(|item| item.value).collect();
+    let items: Vec<Value> =
+        of.into_iter().filter(|item| item.tier == Tier::Core).filter_map(|item| item.value).collect();
     let Some(first) = items.first().cloned() else { return choices.add(Tier::Core, [Value::List(Vec::new())]) };
     choices.add(Tier::Core, [Value::List(vec![first.clone()]), Value::List(Vec::new())]);
     for other in items.iter().skip(1).take(3) {

@@ -26,7 +26,13 @@ impl Prover<'_> {
                 if subject.reading.forced.contains(key) {
                     pool.looks |= Looks::EQUAL;
                 }
-                pool.looks |= uses.looks.get(key).copied().unwrap_or_default();
+                for (_, value) in subject.reading.near.iter().filter(|(of, _)| of == key) {
+                    add(&mut pool.near, value);
+                }
+                for (_, value) in subject.reading.computed.iter().filter(|(of, _)| of == key) {
+                    add(&mut pool.literals, value);
+                }
+                pool.looks |= subject.reading.looks.get(key).copied().unwrap_or_default();
                 uses.near.iter().filter(|(of, _)| of == key).for_each(|(_, value)| add(&mut pool.near, value));
                 pool.bound |= matches!(key, Key::Param(name) if uses.bounds.contains(name));
             }

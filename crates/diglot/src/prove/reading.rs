@@ -7,6 +7,8 @@ use super::tables::{Table, Tables};
 use super::uses::{Key, Looks, Uses};
 use crate::dialect::Both;
 use crate::tree::{Body, Expr, ExprKind, Part, Query, Rows, SourceKind, Statement};
+use crate::types::Base;
+use crate::value::Value;
 
 /// What both pages have in them.
 #[derive(Debug, Default)]
@@ -17,6 +19,10 @@ pub(super) struct Reading {
     pub(super) looks: BTreeMap<Key, Looks>,
     /// The places in documents that these pages read or write.
     pub(super) paths: BTreeSet<Key>,
+    /// Literals that decide about a place because something is computed of it.
+    pub(super) near: Vec<(Key, Value)>,
+    /// Literals that a generated column meets, for the places in documents that it shows.
+    pub(super) computed: Vec<(Key, Value)>,
     /// Columns that are free although nobody looks: keys that a new row may break, references that may be there or not.
     pub(super) forced: BTreeSet<Key>,
     /// How often a page reads or writes a table, by its name; those that are not here are filled only as others need it.
@@ -58,6 +64,7 @@ impl Reading {
             tree.parts.iter().flat_map(Part::queries).for_each(|query| reading.counted(query));
         }
         reading.views(trees, tables, filled);
+        filled.iter().for_each(|table| reading.computed(table, found));
         reading
     }
 
@@ -138,9 +145,51 @@ impl Reading {
         for source in &select.from {
             let Some(name) = source.table() else { continue };
             let crowds = self.crowds.entry(name.to_owned()).or_insert_with(|| vec![0]);
-            for count in numbers.iter().flat_map(|number| [number - 1, *number, number + 1]) {
-                if !crowds.contains(&count) {
+            for count in numbers.iter().flat_map(|number| [number - 1, *number, number + 1, number - 2]) {
+                if count > 0 && !crowds.contains(&count) {
                     crowds.push(count);
+                }
+            }
+        }
+    }
+
+    /// What is looked at in a generated column is looked at in those that it is computed of.
+    fn computed(&mut self, table: &Table, found: &Both<Uses>) {
+        for column in &table.columns {
+            let Some(computed) = &column.computed else { continue };
+            let key = Key::Column(table.name.clone(), column.name.clone());
+            let looks = self.looks.get(&key).copied().unwrap_or_default();
+            if looks.is_none() {
+                continue;
+            }
+            let met = found.iter().flat_map(|uses| uses.literals.iter().chain(&uses.near)).filter(|(of, _)| *of == key);
+            let met: Vec<Value> = met.map(|(_, value)| value.clone()).collect();
+            let mut near = met.clone();
+            for number in &computed.numbers {
+                let turned = |value: &Value| match value {
+                    Value::Int(n) => Some([n.checked_div(*number)?, n - number, n + number].map(Value::Int)),
+                    _ => None,
+                };
+                near.extend(met.iter().filter_map(turned).flatten());
+            }
+            for source in table.columns.iter().filter(|source| computed.words.contains(&source.name)) {
+                let key = Key::Column(table.name.clone(), source.name.clone());
+                let inner = Looks::SUMMED | Looks::ORDERED | Looks::MEASURED | Looks::CASED;
+                if source.base != Base::Json {
+                    *self.looks.entry(key.clone()).or_default() |= looks | inner;
+                }
+                self.near.extend(near.iter().map(|value| (key.clone(), value.clone())));
+                for text in computed.texts.iter().filter(|_| source.base == Base::Json || source.base == Base::Text) {
+                    let Some(steps) =
+                        text.strip_prefix('$').map_or_else(|| Some(text.as_str()), |rest| rest.strip_prefix('.'))
+                    else {
+                        continue;
+                    };
+                    let place = Key::Json(Box::new(key.clone()), steps.split('.').map(str::to_owned).collect());
+                    self.computed.extend(near.iter().map(|value| (place.clone(), value.clone())));
+                    *self.looks.entry(place.clone()).or_default() |= looks;
+                    *self.looks.entry(key.clone()).or_default() |= Looks::OPENED;
+                    self.paths.insert(place);
                 }
             }
         }
@@ -151,10 +200,14 @@ impl Reading {
         let views = trees.iter().flat_map(Statement::sources).filter_map(|source| source.table());
         let views: BTreeSet<&str> = views.filter(|name| tables.is_view(name)).collect();
         for view in views {
-            let of_view: Vec<(String, Looks)> = self.looks.iter().filter_map(|(key, looks)| match key {
-                Key::Column(table, column) if table == view => Some((column.clone(), *looks)),
-                _ => None,
-            }).collect();
+            let of_view: Vec<(String, Looks)> = self
+                .looks
+                .iter()
+                .filter_map(|(key, looks)| match key {
+                    Key::Column(table, column) if table == view => Some((column.clone(), *looks)),
+                    _ => None,
+                })
+                .collect();
             for table in filled.iter().filter(|table| tables.behind(view).any(|name| *name == table.name)) {
                 for (column, looks) in &of_view {
                     if table.columns.iter().any(|known| known.name == *column) {

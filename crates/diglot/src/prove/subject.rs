@@ -323,7 +323,8 @@ impl<'a> Prover<'a> {
                 }
             }
         }
-        let paths = found.iter().flat_map(|uses| uses.paths.iter()).chain(&self.paths);
+        let reading = Arc::clone(&subject.reading);
+        let paths = found.iter().flat_map(|uses| uses.paths.iter()).chain(&self.paths).chain(&reading.paths);
         for key in paths {
             let Key::Json(document, path) = key else { continue };
             let is_here = match &**document {

@@ -47,6 +47,8 @@ pub struct TableColumn {
     pub sqlite: Option<Base>,
     /// What Postgres holds, if it has the column.
     pub pg: Option<Base>,
+    /// What the database computes it of.
+    pub(super) computed: Option<Computed>,
     /// The database numbers its rows by it.
     pub(super) numbered: bool,
     /// The database fills it when nobody does.
@@ -61,6 +63,39 @@ pub struct TableColumn {
     pub(super) range: Option<schema::Range>,
     /// How SQLite holds its items.
     pub(super) list: Option<List>,
+}
+
+/// What a generated column is computed of, as far as its text says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Computed {
+    /// The words of its text: columns are among them.
+    pub(super) words: BTreeSet<String>,
+    /// Its numbers.
+    pub(super) numbers: Vec<i64>,
+    /// Its texts: places in documents are among them.
+    pub(super) texts: Vec<String>,
+}
+
+impl Computed {
+    fn of(fill: &Fill) -> Option<Self> {
+        let Fill::Computed(text) = fill else { return None };
+        let mut computed = Self::default();
+        for (at, piece) in text.split('\'').enumerate() {
+            if at % 2 == 1 {
+                computed.texts.push(piece.to_owned());
+                continue;
+            }
+            for word in
+                piece.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|it| !it.is_empty())
+            {
+                match word.parse() {
+                    Ok(number) => computed.numbers.push(number),
+                    Err(_) => drop(computed.words.insert(word.to_lowercase())),
+                }
+            }
+        }
+        Some(computed)
+    }
 }
 
 /// How SQLite holds what is a list column of Postgres.
@@ -86,11 +121,6 @@ impl TableColumn {
             Dialect::Sqlite => self.sqlite.as_ref(),
             Dialect::Pg => self.pg.as_ref(),
         }
-    }
-
-    /// Whether a database computes it.
-    pub(super) fn is_computed(&self) -> bool {
-        self.generated.sqlite || self.generated.pg
     }
 
     /// Whether one page alone has it, in any form.
@@ -190,6 +220,7 @@ impl<'a> Tables<'a> {
             nullable: both.iter().all(|column| column.ty.nullable),
             sqlite: sqlite.map(|column| column.ty.base.clone()),
             pg: pg.map(|column| column.ty.base.clone()),
+            computed: both.iter().find_map(|column| Computed::of(&column.fill)),
             numbered: both.iter().any(|column| numbers(&column.fill)),
             has_default: both.iter().any(|column| column.has_default),
             generated: Both { sqlite: is_generated(sqlite).is_some(), pg: is_generated(pg).is_some() },

@@ -388,15 +388,3 @@ fn documents_are_as_declared_in_every_case_and_in_simpler_ones() {
         }
     }
 }
-
-#[test]
-fn dbg_databases() {
-    for name in ["job_due", "job_end"] {
-        let subject = subject(name);
-        let databases = subject.databases_of(3000, 20_000);
-        println!("{name}: {} ordinary {} {:?}\n{}", databases.len(), databases.ordinary(), databases.scope(), databases.scope());
-        for case in databases.iter().step_by(1 + databases.len() / 25) {
-            println!("{}", case.to_toml(name));
-        }
-    }
-}

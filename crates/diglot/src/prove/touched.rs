@@ -68,7 +68,6 @@ fn parents_first(mut tables: Vec<Table>) -> Vec<Table> {
     sorted
 }
 
-
 /// The tables that refer to rows which go or get other keys, and those of them whose rows change with these.
 fn referring(tables: &Tables<'_>, trees: &Both<Statement>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut refer, mut follow) = (BTreeSet::new(), BTreeSet::new());
@@ -91,7 +90,11 @@ fn referring(tables: &Tables<'_>, trees: &Both<Statement>) -> (BTreeSet<String>,
         for (other, key) in tables.referring(&name) {
             let action = match &loss {
                 Loss::Row => &key.on_delete,
-                Loss::Values(set) if tables.shared(&name).is_some_and(|table| table.referred(&key).iter().any(|it| set.contains(it))) => {
+                Loss::Values(set)
+                    if tables
+                        .shared(&name)
+                        .is_some_and(|table| table.referred(&key).iter().any(|it| set.contains(it))) =>
+                {
                     &key.on_update
                 }
                 Loss::Values(_) => continue,
@@ -100,7 +103,10 @@ fn referring(tables: &Tables<'_>, trees: &Both<Statement>) -> (BTreeSet<String>,
             let is_changed = matches!(action.as_str(), "cascade" | "set null" | "set default");
             if is_changed && follow.insert(other.clone()) {
                 let is_lost = action == "cascade" && matches!(loss, Loss::Row);
-                next.push((other, if is_lost { Loss::Row } else { Loss::Values(key.columns.iter().cloned().collect()) }));
+                next.push((
+                    other,
+                    if is_lost { Loss::Row } else { Loss::Values(key.columns.iter().cloned().collect()) },
+                ));
             }
         }
     }

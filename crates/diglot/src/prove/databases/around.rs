@@ -8,6 +8,8 @@ use super::solve::solve;
 use crate::prove::domain::Tier;
 use crate::prove::random::Random;
 use crate::prove::subject::Subject;
+use crate::prove::uses::Key;
+use crate::value::Value;
 
 /// From how many databases in which conditions hold the others are made.
 const BASES: usize = 16;
@@ -15,7 +17,14 @@ const BASES: usize = 16;
 /// A database in which conditions hold, and the slots that its own alternative speaks of.
 struct Base {
     picks: Picks,
-    own: BTreeSet<usize>,
+    /// None of them where all places are of its own.
+    own: Option<BTreeSet<usize>>,
+}
+
+impl Base {
+    fn has(&self, slot: usize) -> bool {
+        self.own.as_ref().is_none_or(|own| own.contains(&slot))
+    }
 }
 
 /// What was made.
@@ -49,14 +58,14 @@ pub(super) fn some<'s>(subject: &'s Subject, today: i64, budget: usize, is_whole
         maker.push(twins.iter().fold(base.picks.clone(), |picks, table| maker.with_twin(&picks, *table)));
     }
     for tier in [Tier::Core, Tier::More] {
-        for (at, base) in bases.iter().enumerate() {
-            let slots: Vec<usize> = (0..scene.slots.len()).filter(|slot| at == 0 || base.own.contains(slot)).collect();
+        for base in &bases {
+            let slots: Vec<usize> = (0..scene.slots.len()).filter(|slot| base.has(*slot)).collect();
             maker.singles(&base.picks, &slots, tier);
             for table in &twins {
                 let picks = maker.with_twin(&base.picks, *table);
-                let slots: Vec<usize> = (0..scene.slots.len()).filter(|slot| {
-                    maker.is_of(*slot, *table) && (at == 0 || base.own.contains(slot) || maker.is_of_twin(*slot, *table))
-                }).collect();
+                let slots: Vec<usize> = (0..scene.slots.len())
+                    .filter(|slot| maker.is_of(*slot, *table) && (base.has(*slot) || maker.is_of_twin(*slot, *table)))
+                    .collect();
                 maker.singles(&picks, &slots, tier);
             }
         }
@@ -97,7 +106,6 @@ impl Maker<'_, '_> {
         for is_merged in [true, false].into_iter().filter(|is_merged| *is_merged || is_repeated) {
             for tree in &self.scene.subject.reading.trees {
                 let goals = goals::of(self.scene, tree, is_merged);
-                let common: BTreeSet<usize> = BTreeSet::new();
                 for (at, goal) in goals.iter().enumerate() {
                     let seats = |seat: usize| {
                         let of = self.scene.seats[seat];
@@ -106,17 +114,89 @@ impl Maker<'_, '_> {
                     };
                     let mut picks = solve(self.scene, goal, &seats);
                     self.copy_to_twins(&mut picks);
-                    let own = if at == 0 { common.clone() } else { own(&goals[0], goal) };
-                    let known = bases.iter_mut().find(|base| base.picks == picks);
-                    match known {
-                        Some(base) => base.own.extend(own),
-                        None => bases.push(Base { picks, own }),
+                    let own = (at > 0).then(|| own(&goals[0], goal));
+                    match (bases.iter_mut().find(|base| base.picks == picks), own) {
+                        (Some(Base { own: Some(known), .. }), Some(own)) => known.extend(own),
+                        (Some(base), None) => base.own = None,
+                        (Some(_), _) => {}
+                        (None, own) => bases.push(Base { picks, own }),
                     }
                 }
             }
         }
         bases.truncate(BASES);
+        let worlds =
+            bases.iter().filter(|base| base.own.is_none()).map(|base| self.world(&base.picks)).collect::<Vec<_>>();
+        bases.extend(worlds.into_iter().map(|picks| Base { picks, own: None }));
+        self.crowded(&mut bases);
         bases
+    }
+
+    /// The pools of the keys of one column by which rows of these tables are told apart.
+    fn key_pools(&self) -> BTreeSet<usize> {
+        let tables = self.counts.keys().map(|at| &self.scene.subject.tables[*at]);
+        let keys = tables.flat_map(|table| {
+            let single = table.unique.iter().filter_map(|key| match key.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            });
+            single.map(|column| Key::Column(table.name.clone(), column.clone()))
+        });
+        keys.filter_map(|key| self.scene.subject.pool_of.get(&key).copied()).collect()
+    }
+
+    /// A second copy of all rows beside the first: they refer to each other, under other keys.
+    fn world(&self, picks: &Picks) -> Picks {
+        let pools = self.key_pools();
+        let mut picks = picks.clone();
+        let mut turned: BTreeMap<usize, Value> = BTreeMap::new();
+        for (at, slot) in self.scene.slots.iter().enumerate() {
+            let (seat, column) = match slot.spot {
+                Spot::Here(seat) if self.is_twin(seat) => {
+                    picks[at] = 0;
+                    continue;
+                }
+                Spot::Cell(seat, column) if self.is_twin(seat) => (seat, column),
+                _ => continue,
+            };
+            let table = &self.scene.subject.tables[self.scene.seats[seat].table];
+            let key = Key::Column(table.name.clone(), table.columns[column].name.clone());
+            let Some(pool) = self.scene.subject.pool_of.get(&key).filter(|pool| pools.contains(*pool)) else {
+                continue;
+            };
+            let first = self.scene.at.get(&Spot::Cell(self.first(seat), column)).map(|at| picks[*at]).unwrap_or(0);
+            let values = || (0..).zip(&slot.choices).filter(|(_, choice)| choice.tier == Tier::Core);
+            let other = values().filter(|(pick, _)| *pick != first).find_map(|(_, choice)| match &choice.value {
+                Some(Value::Null) | None => None,
+                Some(value) => Some(value.clone()),
+            });
+            let Some(other) = turned.get(pool).cloned().or(other) else { continue };
+            if let Some((pick, _)) = values().find(|(_, choice)| choice.value.as_ref() == Some(&other)) {
+                picks[at] = pick;
+            }
+            turned.entry(*pool).or_insert(other);
+        }
+        picks
+    }
+
+    /// Where something counts rows, there are as many as it counts, and one more or less.
+    fn crowded(&self, bases: &mut Vec<Base>) {
+        let whole: Vec<Picks> = bases.iter().filter(|base| base.own.is_none()).map(|base| base.picks.clone()).collect();
+        let mut crowded = Vec::new();
+        for picks in &whole {
+            for (at, slot) in self.scene.slots.iter().enumerate() {
+                let Spot::Crowd(table) = slot.spot else { continue };
+                for (pick, choice) in (0..).zip(&slot.choices).skip(1) {
+                    let mut picks = picks.clone();
+                    picks[at] = pick;
+                    // Many rows cost much: they are there to be counted, and nothing else of them changes.
+                    let is_few = matches!(choice.value, Some(Value::Int(..=10)));
+                    let own = (!is_few).then(BTreeSet::new);
+                    crowded.push(Base { picks, own });
+                }
+            }
+        }
+        bases.extend(crowded);
     }
 
     /// Twins are there when they are asked for, and are what the first row of their table is.
@@ -138,8 +218,21 @@ impl Maker<'_, '_> {
                 Spot::Field(1, field) => Spot::Field(0, *field),
                 _ => continue,
             };
-            if let Some(from) = self.scene.at.get(&from) {
-                picks[at] = picks[*from];
+            let Some(from) = self.scene.at.get(&from) else { continue };
+            picks[at] = picks[*from];
+            // A row's own key is another one, and one that others can refer to.
+            if let Spot::Cell(seat, column) = slot.spot {
+                let table = &self.scene.subject.tables[self.scene.seats[seat].table];
+                let name = &table.columns[column].name;
+                let is_key = table.unique.iter().any(|key| matches!(key.as_slice(), [only] if only == name));
+                let is_foreign = table.foreign.iter().any(|key| key.columns.contains(name));
+                let other = (0..).zip(&slot.choices).find(|(pick, choice)| {
+                    let is_value = choice.value.as_ref().is_some_and(|value| *value != Value::Null);
+                    *pick != picks[at] && choice.tier == Tier::Core && is_value
+                });
+                if let (Some((pick, _)), true) = (other, is_key && !is_foreign) {
+                    picks[at] = pick;
+                }
             }
         }
     }
@@ -232,7 +325,9 @@ impl Maker<'_, '_> {
             let mut of_base = self.of_two(&base.picks, |_, _| true);
             for table in twins {
                 let picks = self.with_twin(&base.picks, *table);
-                of_base.extend(self.of_two(&picks, |one, other| self.is_of_twin(one, *table) || self.is_of_twin(other, *table)));
+                of_base.extend(
+                    self.of_two(&picks, |one, other| self.is_of_twin(one, *table) || self.is_of_twin(other, *table)),
+                );
             }
             if at == 0 && of_base.len() > self.most.saturating_sub(self.made.len()) {
                 is_whole = false;

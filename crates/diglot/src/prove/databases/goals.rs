@@ -7,7 +7,8 @@ use super::term::Term;
 use crate::infer::origin::query_outputs;
 use crate::prove::uses::steps;
 use crate::tree::{
-    Body, ConflictAction, Expr, ExprKind, JoinKind, OutputColumn, Part, Query, Rows, Select, Source, SourceId, SourceKind, Statement,
+    Body, ConflictAction, Expr, ExprKind, JoinKind, OutputColumn, Part, Query, Rows, Select, Source, SourceId,
+    SourceKind, Statement,
 };
 use crate::types::Base;
 use crate::value::Value;
@@ -52,8 +53,7 @@ struct Page<'t, 's> {
 
 impl<'t, 's> Page<'t, 's> {
     fn of(scene: &'t Scene<'s>, tree: &'t Statement, is_merged: bool) -> Self {
-        let mut page =
-            Self { scene, sources: tree.sources_by_id(), outputs: BTreeMap::new(), rows: BTreeMap::new() };
+        let mut page = Self { scene, sources: tree.sources_by_id(), outputs: BTreeMap::new(), rows: BTreeMap::new() };
         for part in &tree.parts {
             let columns = match &part.body {
                 Body::Query(query) => query_outputs(&query.rows),
@@ -76,9 +76,8 @@ impl<'t, 's> Page<'t, 's> {
             let number = counts.entry(name).or_default();
             let wanted = if is_merged { 0 } else { *number };
             *number += 1;
-            let of_table = |seat: &super::scene::Seat| {
-                scene.subject.tables[seat.table].name == *name && seat.number == wanted
-            };
+            let of_table =
+                |seat: &super::scene::Seat| scene.subject.tables[seat.table].name == *name && seat.number == wanted;
             if let Some(seat) = scene.seats.iter().position(of_table) {
                 page.rows.insert(source.id, seat);
             }
@@ -137,7 +136,9 @@ impl<'t, 's> Page<'t, 's> {
 
     fn joins(&self, sources: &'t [Source], whole: &mut Goal, arms: &mut Vec<Vec<Term>>) {
         for source in sources {
-            if let Some(on) = source.join.as_ref().filter(|join| join.kind != JoinKind::Cross).and_then(|join| join.on.as_ref()) {
+            if let Some(on) =
+                source.join.as_ref().filter(|join| join.kind != JoinKind::Cross).and_then(|join| join.on.as_ref())
+            {
                 self.condition(on, whole, arms);
             }
             if let SourceKind::Derived(query) = &source.kind {
@@ -214,7 +215,8 @@ impl<'t, 's> Page<'t, 's> {
         let mut own_arms = Vec::new();
         self.query(query, &mut inner, &mut own_arms);
         let Rows::Select(select) = &query.rows else { return };
-        let main: BTreeSet<usize> = select.from.iter().filter_map(|source| self.rows.get(&source.id)).copied().collect();
+        let main: BTreeSet<usize> =
+            select.from.iter().filter_map(|source| self.rows.get(&source.id)).copied().collect();
         if let Some(first) = main.iter().find(|row| self.scene.seats[**row].number > 0).or_else(|| main.first()) {
             whole.absent.insert(*first);
         }
@@ -282,7 +284,13 @@ impl<'t, 's> Page<'t, 's> {
             ExprKind::Unary { op, expr } => Term::of(op, [term(expr)]),
             ExprKind::Binary { op, left, right } => match op.as_str() {
                 "->" | "->>" | "#>" | "#>>" => self.member(left, right, depth),
-                op => Term::of(op, [term(left), term(right)]),
+                op => match (&left.kind, &right.kind) {
+                    (ExprKind::Tuple(lefts), ExprKind::Tuple(rights)) => {
+                        let pairs = lefts.iter().zip(rights).map(|(left, right)| (term(left), term(right)));
+                        tuples(op, &pairs.collect::<Vec<_>>())
+                    }
+                    _ => Term::of(op, [term(left), term(right)]),
+                },
             },
             ExprKind::Is { expr, what, negated } => maybe(*negated, Term::of(&format!("is {what}"), [term(expr)])),
             ExprKind::Between { expr, low, high, negated } => {
@@ -320,11 +328,28 @@ impl<'t, 's> Page<'t, 's> {
             // The most of one row is that row's.
             ("max" | "min" | "sum" | "avg" | "total", [only]) => self.term(only, depth),
             ("coalesce" | "ifnull", args) => Term::of("coalesce", args.iter().map(|arg| self.term(arg, depth))),
-            ("lower" | "upper" | "trim" | "nullif", args) => Term::of(name, args.iter().map(|arg| self.term(arg, depth))),
+            ("lower" | "upper" | "trim" | "nullif", args) => {
+                Term::of(name, args.iter().map(|arg| self.term(arg, depth)))
+            }
             ("length" | "char_length", [text]) => Term::of("length", [self.term(text, depth)]),
             ("datetime" | "date" | "timezone" | "to_timestamp", [only]) => self.term(only, depth),
             _ => Term::Unknown,
         }
+    }
+}
+
+/// Tuples, of which the first place that differs decides.
+fn tuples(op: &str, pairs: &[(Term, Term)]) -> Term {
+    let of = |op: &str, (left, right): &(Term, Term)| Term::of(op, [left.clone(), right.clone()]);
+    match (op, pairs) {
+        (_, []) => Term::Unknown,
+        (_, [only]) => of(op, only),
+        ("<" | "<=" | ">" | ">=", [first, rest @ ..]) => {
+            let strict = op.trim_end_matches('=');
+            Term::of("or", [of(strict, first), Term::of("and", [of("=", first), tuples(op, rest)])])
+        }
+        ("<>", pairs) => Term::of("not", [Term::of("and", pairs.iter().map(|pair| of("=", pair)))]),
+        (op, pairs) => Term::of("and", pairs.iter().map(|pair| of(op, pair))),
     }
 }
 

@@ -108,7 +108,15 @@ impl<'s> Scene<'s> {
     {
         let subject: &'s Subject = self.subject;
         let pool = subject.pool(key);
-        Place { pool, base, nullable, fixed: false, id: subject.is_id_in_text(key, base), range: None, today: self.today }
+        Place {
+            pool,
+            base,
+            nullable,
+            fixed: false,
+            id: subject.is_id_in_text(key, base),
+            range: None,
+            today: self.today,
+        }
     }
 
     fn args(&mut self) {
@@ -157,7 +165,10 @@ impl<'s> Scene<'s> {
         let subject = self.subject;
         for (at, column) in table.columns.iter().enumerate() {
             let key = Key::Column(table.name.clone(), column.name.clone());
-            if column.is_computed() || column.is_one_sided() || (column.base.is_time() && column.has_default && !subject.is_free(&key)) {
+            if column.computed.is_some()
+                || column.is_one_sided()
+                || (column.base.is_time() && column.has_default && !subject.is_free(&key))
+            {
                 continue;
             }
             let is_document = column.base == Base::Json
@@ -251,13 +262,18 @@ impl<'s> Scene<'s> {
                 rows.entry(seat.table).or_default().push(self.made(picks, at, seat.number));
             }
         }
-        for (at, seat) in self.seats.iter().enumerate().filter(|(_, seat)| seat.number == 0) {
+        // Each row that is there has so many more like it.
+        let there = self.seats.iter().enumerate().filter(|(at, _)| self.is_true(picks, &Spot::Here(*at)));
+        for (at, seat) in there {
             let Some(Value::Int(count)) = self.picked(picks, &Spot::Crowd(seat.table)).and_then(|it| it.value.clone())
             else {
                 continue;
             };
             let own = rows.entry(seat.table).or_default();
-            own.extend((0..usize::try_from(count).unwrap_or(0)).map(|more| self.made(picks, at, CROWD + more)));
+            own.extend(
+                (0..usize::try_from(count).unwrap_or(0))
+                    .map(|more| self.made(picks, at, CROWD + more + CROWD * 4 * seat.number)),
+            );
         }
         let mut case = Case { rows: self.settled(picks, rows), args: BTreeMap::new() };
         self.arguments(picks, &mut case);
@@ -310,7 +326,14 @@ impl<'s> Scene<'s> {
     }
 
     /// What stands where nothing of its own is picked: a document of its members, or a value that nothing else has.
-    fn left(&self, picks: &Picks, key: &Key, base: &Base, number: usize, member: &dyn Fn(Vec<String>) -> Spot) -> Value {
+    fn left(
+        &self,
+        picks: &Picks,
+        key: &Key,
+        base: &Base,
+        number: usize,
+        member: &dyn Fn(Vec<String>) -> Spot,
+    ) -> Value {
         let subject = self.subject;
         let is_document = *base == Base::Json || (*base == Base::Text && subject.paths.contains_key(key));
         if !is_document {
@@ -323,7 +346,8 @@ impl<'s> Scene<'s> {
             }
         }
         let paths = subject.paths.get(key).cloned().unwrap_or_default();
-        let is_list = !subject.objects.contains(key) && paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));
+        let is_list =
+            !subject.objects.contains(key) && paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));
         let mut document = if is_list { json!([null]) } else { json!({}) };
         let mut sorted: Vec<&Vec<String>> = paths.iter().collect();
         sorted.sort_by_key(|path| path.len());
@@ -338,12 +362,13 @@ impl<'s> Scene<'s> {
     fn made(&self, picks: &Picks, seat: usize, number: usize) -> Row {
         let table = &self.subject.tables[self.seats[seat].table];
         let mut row = Row::new();
-        for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.is_computed()) {
+        for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.computed.is_none()) {
             let value = match self.picked(picks, &Spot::Cell(seat, at)) {
                 Some(Choice { value: Some(value), .. }) => spelled_as(value, &column.base),
                 Some(_) => {
                     let key = Key::Column(table.name.clone(), column.name.clone());
-                    let is_opened = self.at.keys().any(|spot| matches!(spot, Spot::Member(of, c, _) if (*of, *c) == (seat, at)));
+                    let is_opened =
+                        self.at.keys().any(|spot| matches!(spot, Spot::Member(of, c, _) if (*of, *c) == (seat, at)));
                     if is_opened {
                         self.left(picks, &key, &column.base, number, &|path| Spot::Member(seat, at, path))
                     } else {
@@ -362,7 +387,9 @@ impl<'s> Scene<'s> {
         let column = &table.columns[at];
         let key = Key::Column(table.name.clone(), column.name.clone());
         if column.numbered {
-            return Value::Int(i64::try_from(number).unwrap_or(0) + 1);
+            // Numbers of two tables are no numbers of the same.
+            let place = self.subject.tables.iter().position(|known| known.name == table.name).unwrap_or(0);
+            return Value::Int(i64::try_from(number + 1 + 300 * place).unwrap_or(0));
         }
         let pool = self.subject.pool(&key);
         if pool.constant {
@@ -388,7 +415,7 @@ impl<'s> Scene<'s> {
                 for key in &tables[at].foreign {
                     let Some(parent) = tables.iter().position(|table| table.name == key.table) else { continue };
                     let others = if parent == at { &mut kept } else { rows.entry(parent).or_default() };
-                    self.refer(picks, &mut row, &tables[at], key, parent, others);
+                    self.refer(picks, &mut row, &tables[at], key, parent, others, next);
                 }
                 kept[next] = row;
                 next += 1;
@@ -396,7 +423,10 @@ impl<'s> Scene<'s> {
             let kept = parents_first(&tables[at], kept);
             rows.insert(at, kept);
         }
-        rows.into_iter().filter(|(_, rows)| !rows.is_empty()).map(|(at, rows)| (tables[at].name.clone(), rows)).collect()
+        rows.into_iter()
+            .filter(|(_, rows)| !rows.is_empty())
+            .map(|(at, rows)| (tables[at].name.clone(), rows))
+            .collect()
     }
 
     /// Rows of which no two have a key alike.
@@ -436,17 +466,21 @@ impl<'s> Scene<'s> {
         key: &crate::schema::ForeignKey,
         parent: usize,
         others: &mut Vec<Row>,
+        at: usize,
     ) {
+        let is_own = table.name == self.subject.tables[parent].name;
         let referred = &self.subject.tables[parent];
         let columns = referred.referred(key);
         if columns.len() != key.columns.len() {
             return;
         }
         let is_free = |name: &String| self.subject.is_free(&Key::Column(table.name.clone(), name.clone()));
-        let of_parent = |other: &Row| -> Vec<Value> { columns.iter().filter_map(|name| other.get(name)).cloned().collect() };
+        let of_parent =
+            |other: &Row| -> Vec<Value> { columns.iter().filter_map(|name| other.get(name)).cloned().collect() };
+        let is_null = key.columns.iter().any(|name| row.get(name) == Some(&Value::Null));
         if !key.columns.iter().any(is_free)
-            && !key.columns.iter().any(|name| row.get(name) == Some(&Value::Null))
-            && let Some(other) = others.first()
+            && !is_null
+            && let Some(other) = others.get(at % 2).or_else(|| others.first().filter(|_| is_own))
         {
             for (name, value) in key.columns.iter().zip(of_parent(other)) {
                 row.insert(name.clone(), value);
@@ -454,22 +488,26 @@ impl<'s> Scene<'s> {
             return;
         }
         let own: Vec<Value> = key.columns.iter().filter_map(|name| row.get(name)).cloned().collect();
-        if own.contains(&Value::Null) || own.len() != columns.len() || others.iter().any(|other| of_parent(other) == own) {
+        if own.contains(&Value::Null)
+            || own.len() != columns.len()
+            || others.iter().any(|other| of_parent(other) == own)
+        {
             return;
         }
         let seat = self.seats.iter().position(|seat| seat.table == parent && seat.number == 0);
-        let number = SPARE + 20 + others.len();
+        // The row that comes first refers to the greatest, so that the order of one is not that of the other.
+        let number = SPARE + 40 - others.len().min(20);
         let mut made = match seat {
             Some(seat) => self.made(picks, seat, number),
             None => (0..referred.columns.len())
-                .filter(|at| !referred.columns[*at].is_computed())
+                .filter(|at| referred.columns[*at].computed.is_none())
                 .map(|at| (referred.columns[at].name.clone(), self.carried(referred, at, number)))
                 .collect(),
         };
         for (name, value) in columns.iter().zip(own) {
             made.insert(name.clone(), value);
         }
-        if table.name == referred.name {
+        if is_own {
             // A chain of rows of one table ends where it can.
             for foreign in referred.foreign.iter().filter(|foreign| foreign.table == referred.name) {
                 for name in &foreign.columns {
@@ -546,7 +584,11 @@ impl Subject {
     /// Whether a place meets others whose values are free, or something is known of its values.
     fn is_in_class(&self, key: &Key) -> bool {
         let pool = self.pool(key);
-        !pool.looks.is_none() || !pool.literals.is_empty() || !pool.words.is_empty() || !pool.checked.is_empty()
+        pool.bound
+            || !pool.looks.is_none()
+            || !pool.literals.is_empty()
+            || !pool.words.is_empty()
+            || !pool.checked.is_empty()
     }
 
     /// Whether all other places of its class are rows that differ from it, so that it may stay as it is.
@@ -556,11 +598,25 @@ impl Subject {
         let params = self.pool_of.iter().filter(|(key, of)| *of == at && matches!(key, Key::Param(_))).count();
         let is_plain = matches!(
             param.ty.base,
-            Base::Int16 | Base::Int32 | Base::Int64 | Base::Uuid | Base::Bytes | Base::Text | Base::Timestamp | Base::DateTime | Base::Date
+            Base::Int16
+                | Base::Int32
+                | Base::Int64
+                | Base::Uuid
+                | Base::Bytes
+                | Base::Text
+                | Base::Timestamp
+                | Base::DateTime
+                | Base::Date
         );
         let plain = Looks::MATCHED | Looks::CASED | Looks::MEASURED | Looks::CAST | Looks::MOMENT | Looks::CLOCK;
         let plain = plain | Looks::SUMMED | Looks::DIVIDED | Looks::ROUNDED | Looks::TRUTH | Looks::OPENED;
         let is_met = pool.looks.any(Looks::EQUAL | Looks::ORDERED);
-        params == 1 && is_plain && is_met && pool.literals.is_empty() && !pool.bound && !pool.closed && !pool.looks.any(plain)
+        params == 1
+            && is_plain
+            && is_met
+            && pool.literals.is_empty()
+            && !pool.bound
+            && !pool.closed
+            && !pool.looks.any(plain)
     }
 }

@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn a_condition_holds_as_far_as_its_slots_are_known() {
-        let slot = |at: usize| [Some(Value::Int(3)), Some(Value::Null), Some(Value::Text("abc".into())), None][at].clone();
+        let slot =
+            |at: usize| [Some(Value::Int(3)), Some(Value::Null), Some(Value::Text("abc".into())), None][at].clone();
         let is = |value: Value| Term::Is(value);
         let holds = |term: Term| term.holds(&slot);
         assert_eq!(holds(Term::of("<=", [Term::Slot(0), is(Value::Int(3))])), Some(true));

@@ -32,7 +32,8 @@ pub(super) fn written(place: Place<'_>, choices: &mut Choices) {
 /// Numbers that a page takes as times: seconds and milliseconds.
 pub(super) fn counted(place: Place<'_>, choices: &mut Choices) {
     let of = |unit: i64| moments(place).into_iter().map(move |(tier, moment)| (tier, Value::Int(moment / unit)));
-    let is_thousand = |value: &Value| matches!(value, Value::Int(1_000)) || matches!(value, Value::Real(r) if *r == 1000.0);
+    let is_thousand =
+        |value: &Value| matches!(value, Value::Int(1_000)) || matches!(value, Value::Real(r) if *r == 1000.0);
     let units = if place.pool.near.iter().any(is_thousand) { [1_000, SECOND] } else { [SECOND, 1_000] };
     for (at, unit) in units.into_iter().enumerate() {
         for (tier, value) in of(unit) {
@@ -68,14 +69,20 @@ fn moments(place: Place<'_>) -> Vec<(Tier, i64)> {
         for shift in shifts(place) {
             // What is that far from every time of today, and what is so from some.
             add(Tier::Core, &[day - shift - DAY, day - shift + 2 * DAY]);
-            add(Tier::More, &[day + shift - DAY, day + shift + 2 * DAY, day - shift + SECOND, day - shift + DAY - SECOND]);
+            add(
+                Tier::More,
+                &[day + shift - DAY, day + shift + 2 * DAY, day - shift + SECOND, day - shift + DAY - SECOND],
+            );
         }
     }
     if looks.any(Looks::MOMENT | Looks::SUMMED | Looks::CAST | Looks::MEASURED) {
         let start = ANCHOR - 12 * HOUR;
         add(Tier::Core, &[start, start + DAY - SECOND, start + DAY]);
         // A leap day, the end of a year, an hour that has two digits in one zone alone.
-        add(Tier::More, &[start + 29 * DAY, start + 336 * DAY - SECOND, start + 9 * HOUR, start + 5 * DAY + 59 * SECOND]);
+        add(
+            Tier::More,
+            &[start + 29 * DAY, start + 336 * DAY - SECOND, start + 9 * HOUR, start + 5 * DAY + 59 * SECOND],
+        );
         for shift in shifts(place) {
             add(Tier::More, &[ANCHOR + shift, ANCHOR - shift, ANCHOR + shift + SECOND, ANCHOR - shift - SECOND]);
         }

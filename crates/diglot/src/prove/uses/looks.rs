@@ -119,7 +119,9 @@ impl<'t> Reader<'t> {
             mark(&mut select.columns.iter().map(|column: &OutputColumn| &column.expr), Looks::EQUAL);
         }
         let conditions = select.filter.iter().chain(&select.having);
-        conditions.chain(select.from.iter().filter_map(|source| source.join.as_ref()?.on.as_ref())).for_each(|it| self.truth(it));
+        conditions
+            .chain(select.from.iter().filter_map(|source| source.join.as_ref()?.on.as_ref()))
+            .for_each(|it| self.truth(it));
     }
 
     /// A value that is computed rather than carried.
@@ -218,14 +220,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn gather(
-        &self,
-        expr: &'t Expr,
-        depth: usize,
-        places: &mut Vec<Key>,
-        literals: &mut Vec<Value>,
-        clock: &mut bool,
-    ) {
+    fn gather(&self, expr: &'t Expr, depth: usize, places: &mut Vec<Key>, literals: &mut Vec<Value>, clock: &mut bool) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let all = expr.exprs();
         let mut at = 0;
@@ -279,8 +274,14 @@ impl<'t> Reader<'t> {
 fn is_clock(name: &str, args: &[Expr]) -> bool {
     let is_now = |arg: &Expr| matches!(&arg.bare().kind, ExprKind::Text(text) if text.eq_ignore_ascii_case("now"));
     match name {
-        "now" | "current_timestamp" | "current_date" | "current_time" | "clock_timestamp" | "localtimestamp"
-        | "transaction_timestamp" | "statement_timestamp" => true,
+        "now"
+        | "current_timestamp"
+        | "current_date"
+        | "current_time"
+        | "clock_timestamp"
+        | "localtimestamp"
+        | "transaction_timestamp"
+        | "statement_timestamp" => true,
         "datetime" | "date" | "time" | "unixepoch" | "julianday" => args.is_empty() || args.iter().any(is_now),
         "strftime" => args.len() == 1 || args.iter().any(is_now),
         _ => false,
@@ -297,9 +298,15 @@ fn called(name: &str) -> Looks {
         "lower" | "upper" | "initcap" => Looks::CASED | Looks::MEASURED,
         "coalesce" | "ifnull" | "count" => Looks::NULLED,
         "nullif" | "iif" => Looks::NULLED | Looks::EQUAL,
-        "date" | "time" | "datetime" | "strftime" | "julianday" | "unixepoch" | "date_trunc" | "date_part" | "extract"
-        | "to_char" | "age" | "make_interval" | "to_timestamp" | "date_bin" | "timezone" | "now" => Looks::MOMENT,
-        _ if name.starts_with("json") || name.starts_with("to_json") || name.starts_with("array") || name == "unnest" => {
+        "date" | "time" | "datetime" | "strftime" | "julianday" | "unixepoch" | "date_trunc" | "date_part"
+        | "extract" | "to_char" | "age" | "make_interval" | "to_timestamp" | "date_bin" | "timezone" | "now" => {
+            Looks::MOMENT
+        }
+        _ if name.starts_with("json")
+            || name.starts_with("to_json")
+            || name.starts_with("array")
+            || name == "unnest" =>
+        {
             Looks::OPENED
         }
         _ if name.starts_with("current_") => Looks::MOMENT,
