@@ -28,6 +28,7 @@ use crate::cli::Prepare;
 use crate::failure::Failure;
 use crate::host::{Host, Sorting};
 use crate::prove::evidence::gather;
+use crate::prove::first_sorting;
 use crate::{Outcome, check, report, runtime};
 use folder::Changes;
 use refusal::Refusal;
@@ -132,7 +133,7 @@ async fn run_pairs(
     url: Option<String>,
 ) -> Result<Evidence, Failure> {
     let gathered = async |host: &Host| gather(inputs, compiled, old.clone(), host).await;
-    Host::during(url, Sorting::Language, gathered).await
+    Host::during(url, first_sorting(inputs), gathered).await
 }
 
 /// Asks both engines at once.

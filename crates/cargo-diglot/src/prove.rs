@@ -34,7 +34,8 @@ use crate::cli::{Format, Prove};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::{Outcome, check, report as terminal, runtime};
-use engines::{Engines, Ran, first_sorting};
+pub(crate) use engines::first_sorting;
+use engines::{Engines, Ran};
 
 /// How many steps are tried to make a difference smaller.
 const SHRINK_STEPS: usize = 400;

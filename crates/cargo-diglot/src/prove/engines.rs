@@ -43,7 +43,7 @@ fn sortings(inputs: &Inputs) -> &'static [Sorting] {
 }
 
 /// How text sorts in the first database that a project needs.
-pub(super) fn first_sorting(inputs: &Inputs) -> Sorting {
+pub(crate) fn first_sorting(inputs: &Inputs) -> Sorting {
     sortings(inputs)[0]
 }
 
@@ -90,7 +90,8 @@ impl Engines {
     /// What both know and no schema does.
     pub(super) async fn relations(&mut self) -> Result<Relations, Failure> {
         let (_, pg) = &mut self.pgs[0];
-        Ok(Relations { sqlite: self.sqlite.relations()?, pg: pg.relations().await?, words: pg.words().await? })
+        let (sqlite, judge) = (self.sqlite.relations()?, sqlite::judge()?);
+        Ok(Relations { sqlite, pg: pg.relations().await?, words: pg.words().await?, judge })
     }
 
     /// Whether each takes the texts: what differs if one does, and whether neither does.

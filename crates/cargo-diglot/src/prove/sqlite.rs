@@ -4,9 +4,10 @@
 //! one, which that driver brings. Units are run part by part, as that driver does with their text.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use diglot::dialect::{Both, Dialect};
-use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject, Value};
+use diglot::prove::{Answer, Case, Fault, Judge, NEW_IDS, Rows, Subject, Value};
 use diglot::{EmittedText, Inputs};
 use rusqlite::types::{Value as Bound, ValueRef};
 use rusqlite::fallible_iterator::FallibleIterator as _;
@@ -38,6 +39,16 @@ struct Job<'s> {
     numbers: String,
     /// The queries for the tables that are compared.
     tables: Vec<String>,
+}
+
+/// Asks a SQLite without tables whether conditions hold of values.
+pub(super) fn judge() -> Result<Judge, Failure> {
+    let connection = Connection::open_in_memory().map_err(Failure::sqlite("open SQLite in memory"))?;
+    let connection = Mutex::new(connection);
+    Ok(Judge::new(move |query| {
+        let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        connection.query_row(query, [], |row| row.get(0)).ok()
+    }))
 }
 
 impl Sqlite {

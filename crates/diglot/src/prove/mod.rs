@@ -6,6 +6,7 @@
 //! lists the cases that are one step simpler. Whoever calls runs the texts.
 
 mod cases;
+mod checks;
 mod compare;
 mod databases;
 mod domain;
@@ -27,6 +28,7 @@ mod written;
 
 pub use crate::value::{Rows, Value, held, list_as_json, microseconds, spelled};
 pub use cases::{Case, Row};
+pub use checks::Judge;
 pub use compare::{Answer, Difference, Fault, NEW_IDS, TableRows};
 pub use databases::{Databases, Reach, Scope};
 pub use store::StoreError;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::checks::Checks;
 use super::known;
 use super::numbers::Numbers;
 use super::pool::Pool;
@@ -35,6 +36,8 @@ pub struct Prover<'a> {
     pub(super) checked: BTreeMap<Key, Vec<Value>>,
     /// The places in JSON documents that some statement reads or writes.
     paths: BTreeSet<Key>,
+    /// What CHECKs let through.
+    checks: Checks,
 }
 
 /// A pair.
@@ -92,6 +95,8 @@ pub struct Subject {
     pub(super) reading: Arc<Reading>,
     /// Rows that no program writes, by table.
     pub(super) impossible: BTreeMap<String, String>,
+    /// What CHECKs let through.
+    pub(super) checks: Checks,
 }
 
 impl Subject {
@@ -144,7 +149,9 @@ impl<'a> Prover<'a> {
     /// Reads what all statements of a project say about its columns.
     pub fn new(inputs: &'a Inputs, compiled: &'a Compiled, relations: &'a Relations) -> Self {
         let project = ReadProject::read(inputs);
+        let checks = Checks::of(&project.schemas().sqlite, &relations.judge);
         let mut prover = Self {
+            checks,
             config: &inputs.config,
             compiled,
             project,
@@ -214,6 +221,7 @@ impl<'a> Prover<'a> {
             fields: BTreeMap::new(),
             objects: BTreeSet::new(),
             impossible: self.config.prove.impossible.clone(),
+            checks: self.checks.clone(),
             reading: Arc::new(reading),
         };
         self.settle_pools(&mut subject, &trees, &found, &tables);

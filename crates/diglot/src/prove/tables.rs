@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::checks::Judge;
 use super::written;
 use crate::config::Config;
 use crate::dialect::{Both, Dialect};
@@ -19,6 +20,8 @@ pub struct Relations {
     pub pg: BTreeMap<String, BTreeSet<String>>,
     /// The words that a column of Postgres is made for, by table and column.
     pub words: BTreeMap<(String, String), Vec<String>>,
+    /// Says of SQLite's CHECKs what values they let through.
+    pub judge: Judge,
 }
 
 /// A table that both databases have.
@@ -115,6 +118,26 @@ pub(super) enum List {
 }
 
 impl TableColumn {
+    /// A column that both databases have alike, and that says no more than its type.
+    #[cfg(test)]
+    pub(super) fn plain(name: &str, base: Base) -> Self {
+        Self {
+            name: name.to_owned(),
+            base: base.clone(),
+            nullable: false,
+            sqlite: Some(base.clone()),
+            pg: Some(base),
+            computed: None,
+            numbered: false,
+            has_default: false,
+            clock: false,
+            generated: Both { sqlite: false, pg: false },
+            narrow: false,
+            range: None,
+            list: None,
+        }
+    }
+
     /// What a page holds there.
     pub fn on(&self, dialect: Dialect) -> Option<&Base> {
         match dialect {

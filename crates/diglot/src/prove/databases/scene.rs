@@ -181,8 +181,11 @@ impl<'s> Scene<'s> {
                 }
             } else if subject.is_free(&key) {
                 let place = Place { range: whole(column), ..self.place(&key, &column.base, column.nullable) };
-                let choices = domain::choices(place);
-                self.add(Spot::Cell(seat, at), choices.into_iter().map(|choice| fitted(choice, column)).collect());
+                let choices = domain::choices(place).into_iter().map(|choice| fitted(choice, column));
+                let (allowed, refused): (Vec<Choice>, Vec<Choice>) = choices.partition(|choice| {
+                    choice.value.as_ref().is_none_or(|value| subject.checks.allow(&table.name, column, value))
+                });
+                self.add(Spot::Cell(seat, at), if allowed.is_empty() { refused } else { allowed });
             } else if column.nullable && !column.numbered {
                 let first = if self.seats[seat].number == 0 { Tier::More } else { Tier::Edge };
                 self.add(Spot::Cell(seat, at), carried_or_null(true, first));
@@ -377,7 +380,7 @@ impl<'s> Scene<'s> {
                 }
                 None => self.carried(table, at, number),
             };
-            row.insert(column.name.clone(), value);
+            row.insert(column.name.clone(), self.settled_value(table, at, value, number));
         }
         row
     }
@@ -399,7 +402,14 @@ impl<'s> Scene<'s> {
         let value = carried::value(base, pool, at, number);
         let value = if base == &column.base { value } else { pool::as_text_of_uuid(&value) };
         let choice = fitted(Choice { value: Some(value), tier: Tier::Core }, column);
-        choice.value.unwrap_or(Value::Null)
+        self.settled_value(table, at, choice.value.unwrap_or(Value::Null), number)
+    }
+
+    /// A value, or another one where a CHECK does not let it through.
+    fn settled_value(&self, table: &Table, at: usize, value: Value, number: usize) -> Value {
+        let column = &table.columns[at];
+        let pool = self.subject.pool(&Key::Column(table.name.clone(), column.name.clone()));
+        self.subject.checks.settled(&table.name, column, pool, value, number)
     }
 
     /// Rows with their keys apart and everything that they refer to, by the names of their tables.
