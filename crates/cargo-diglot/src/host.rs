@@ -26,6 +26,8 @@ pub(crate) enum Sorting {
 /// A scratch database, and the throwaway server that it is on unless somebody named one.
 pub(crate) struct Host {
     pub(crate) scratch: Scratch,
+    /// How text sorts in it.
+    pub(crate) sorting: Sorting,
     /// Others beside it.
     more: Mutex<Vec<Scratch>>,
     url: String,
@@ -64,7 +66,7 @@ impl Host {
         };
         let url = url.or_else(|| server.as_ref().map(|server| server.url().to_owned())).unwrap_or_default();
         let scratch = Scratch::create_sorted(&url, sorting).await?;
-        Ok(Self { scratch, more: Mutex::default(), url, server })
+        Ok(Self { scratch, sorting, more: Mutex::default(), url, server })
     }
 
     /// Connects to an empty database beside it, which goes with it.

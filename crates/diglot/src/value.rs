@@ -58,6 +58,22 @@ impl Value {
         }
     }
 
+    /// What it is, in words.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "NULL",
+            Self::Bool(_) => "a truth value",
+            Self::Int(_) => "a whole number",
+            Self::Real(_) => "a floating-point number",
+            Self::Text(_) => "text",
+            Self::Bytes(_) => "bytes",
+            Self::Uuid(_) => "an id",
+            Self::Json(_) => "a document",
+            Self::List(_) => "a list",
+            Self::Other(_) => "of another type",
+        }
+    }
+
     /// An order that has nothing to do with any engine's: it makes multisets comparable.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {

@@ -115,3 +115,20 @@ pub(crate) async fn named(connection: &mut SqliteConnection) -> String {
     let version: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await.unwrap_or_default();
     format!("SQLite {version}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::without_stubs;
+
+    #[test]
+    fn only_tables_of_sqlite_itself_are_left_out_and_the_rest_stands_where_it_stood() {
+        let text = "CREATE TABLE a (b TEXT);\nCREATE TABLE IF NOT EXISTS \"sqlite_master\" (\n  ä TEXT);\nCREATE TABLE c (d);";
+        let left = without_stubs(text);
+        assert_eq!(left.len(), text.len());
+        assert_eq!(left.lines().count(), text.lines().count());
+        assert_eq!(left.split_whitespace().collect::<Vec<_>>().join(" "), "CREATE TABLE a (b TEXT); ; CREATE TABLE c (d);");
+        for same in ["CREATE TABLE my_sqlite_master (a);", "CREATE INDEX sqlite_x ON a (b);", "SELECT 1"] {
+            assert_eq!(without_stubs(same), same);
+        }
+    }
+}

@@ -50,20 +50,19 @@ pub(crate) fn first_sorting(inputs: &Inputs) -> Sorting {
 impl Engines {
     /// Opens SQLite, and Postgres for so many connections at least as there are ways to sort.
     pub(super) async fn open(inputs: &Inputs, host: &Host, connections: usize) -> Result<Self, Failure> {
-        let sortings = sortings(inputs);
         let make = async {
             pg::make(&mut host.scratch.connect().await?, inputs).await?;
             let mut opened = Vec::new();
-            for sorting in &sortings[1..] {
+            for sorting in sortings(inputs).iter().filter(|sorting| **sorting != host.sorting) {
                 let mut connection = host.another(*sorting).await?;
                 pg::make(&mut connection, inputs).await?;
                 opened.push((*sorting, connection));
             }
             // While nobody is connected to the first one.
-            for _ in sortings.len()..connections {
-                opened.push((sortings[0], host.copy().await?));
+            while opened.len() + 1 < connections {
+                opened.push((host.sorting, host.copy().await?));
             }
-            opened.insert(0, (sortings[0], host.scratch.connect().await?));
+            opened.insert(0, (host.sorting, host.scratch.connect().await?));
             Ok::<_, Failure>(opened)
         };
         let sqlite = sqlite::Sqlite::open(inputs)?;
@@ -79,7 +78,7 @@ impl Engines {
     pub(super) async fn open_again(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
         let connection = pg::make_again(host, inputs).await?;
         let pg = pg::Pg::open(connection, inputs).await?;
-        Ok(Self { sqlite: sqlite::Sqlite::open(inputs)?, pgs: vec![(Sorting::Language, pg)] })
+        Ok(Self { sqlite: sqlite::Sqlite::open(inputs)?, pgs: vec![(host.sorting, pg)] })
     }
 
     /// Both names with their versions.

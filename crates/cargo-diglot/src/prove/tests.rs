@@ -30,6 +30,96 @@ fn project(annotations: &str, sql: &str, pg_sql: &str) -> tempfile::TempDir {
     root
 }
 
+/// A project of these files, beside which there is the one of jobs.
+fn with_files(settings: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
+    let by_id = "SELECT id, name FROM job ORDER BY id";
+    let root = project("", by_id, by_id);
+    for (path, text) in [("diglot.toml", settings)].iter().chain(files) {
+        fs::write(root.path().join(path), text).expect("a file");
+    }
+    root
+}
+
+/// What `prove` finds in a project, with databases that sort as it says.
+async fn proved(root: &Path, cases: u64) -> Findings {
+    let (inputs, compiled) = check::alone(root).expect("readable files");
+    let mut interrupts = Interrupts::catch().expect("signals");
+    let host = Host::open(None, first_sorting(&inputs), &mut interrupts).await.expect("a server");
+    let arguments = Prove {
+        project: cli::Project { root: None, package: None },
+        statement: None,
+        rows: 4,
+        cases,
+        seed: 1,
+        postgres: None,
+    };
+    let findings = all(&arguments, root, &inputs, &compiled, &host).await.expect("engines that talk");
+    host.close().await.expect("a database that goes");
+    findings
+}
+
+#[test]
+fn text_sorts_as_the_project_says_and_in_both_ways_where_it_says_nothing() {
+    let pages = |ours: &str, theirs: &str| {
+        let page = |sql: &str| format!("-- Reads jobs.\n-- name: job_list :many\n{sql};\n");
+        [("sql/sqlite/job.sql", page(ours)), ("sql/pg/job.sql", page(theirs))]
+    };
+    let count = async |settings: &str, ours: &str, theirs: &str| {
+        let pages = pages(ours, theirs);
+        let files = pages.each_ref().map(|(path, text)| (*path, text.as_str()));
+        proved(with_files(settings, &files).path(), 30).await.count
+    };
+    let by_name = "SELECT id, name FROM job ORDER BY name, id";
+    runtime().expect("a runtime").block_on(async {
+        assert_eq!(count("pg_collation = \"C\"\n", by_name, by_name).await, 0);
+        assert_eq!(count("", by_name, by_name).await, 1);
+        // A language has small letters first, bytes have them last.
+        let all = "SELECT id FROM job ORDER BY id";
+        for condition in ["'a' < 'B'", "'B' < 'a'"] {
+            let some = format!("SELECT id FROM job WHERE {condition} ORDER BY id");
+            assert_eq!(count("", all, &some).await, 1, "{condition} is not so in one of both");
+        }
+    });
+}
+
+#[test]
+fn a_table_with_generated_columns_has_rows_and_they_are_read_back() {
+    let stamped = |id: &str, number: &str| {
+        format!(
+            "CREATE TABLE line (id {id} NOT NULL PRIMARY KEY, n {number} NOT NULL,\n\
+             \x20 twice {number} GENERATED ALWAYS AS (n * 2) STORED);\n"
+        )
+    };
+    let [ours, theirs] = [stamped("INTEGER", "INTEGER"), stamped("bigint", "bigint")];
+    let page = |sql: &str| format!("-- Changes lines.\n-- name: line_raise :exec\n{sql};\n");
+    let (up, further) = ("UPDATE line SET n = n + 1 WHERE id = :id", "UPDATE line SET n = n + 2 WHERE id = :id");
+    let settings = "[prove.ranges]\n\"line.n\" = [0, 9]\n\"line.id\" = [0, 3]\n\"line_raise.id\" = [0, 3]\n";
+    let count = async |theirs_of_page: &str| {
+        let (page, page_of_pg) = (page(up), page(theirs_of_page));
+        let files = [
+            ("schema/sqlite/0002_line.sql", ours.as_str()),
+            ("schema/pg/0002_line.sql", theirs.as_str()),
+            ("sql/sqlite/line.sql", page.as_str()),
+            ("sql/pg/line.sql", page_of_pg.as_str()),
+        ];
+        let findings = proved(with_files(settings, &files).path(), 30).await;
+        assert_eq!(findings.empty(), None);
+        findings.count
+    };
+    runtime().expect("a runtime").block_on(async {
+        assert_eq!(count(up).await, 0);
+        assert_eq!(count(further).await, 1);
+    });
+}
+
+#[test]
+fn what_other_tools_are_told_of_sqlite_s_own_tables_stops_nothing() {
+    let stub = "CREATE TABLE sqlite_master (type TEXT, name TEXT, tbl_name TEXT, rootpage INTEGER, sql TEXT);\n";
+    let root = with_files("", &[("schema/sqlite/0002_stub.sql", stub)]);
+    let findings = runtime().expect("a runtime").block_on(proved(root.path(), 5));
+    assert_eq!((findings.count, findings.pairs, findings.cases), (0, 1, 5));
+}
+
 /// What a run finds, by rule and message.
 async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
     let inputs = diglot::build::load(root).expect("readable files");
@@ -150,7 +240,7 @@ fn every_table_has_rows_but_those_that_nothing_satisfies_and_they_are_named() {
     };
     runtime().expect("a runtime").block_on(async {
         let mut interrupts = Interrupts::catch().expect("signals");
-        let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
+        let host = Host::open(None, first_sorting(&inputs), &mut interrupts).await.expect("a server");
         let findings = all(&arguments, root.path(), &inputs, &compiled, &host).await.expect("engines that talk");
         let said = findings.empty().expect("a table without rows");
         assert!(said.starts_with("no row that both engines take was made for never; "), "{said}");

@@ -317,6 +317,9 @@ fn read(value: &Value, base: &Base) -> Result<Value, String> {
         }
         (Value::Json(Json::Array(items)), Base::TextArray | Base::Int64Array | Base::UuidArray) => of_json(items, base),
         (Value::Int(n), Base::Float64) => Value::Real(*n as f64),
+        // What is declared `jsonb` on SQLite holds the number that a document is as a number.
+        (Value::Int(n), Base::Json) => Value::Json((*n).into()),
+        (Value::Real(r), Base::Json) => Value::Json(settled((*r).into())),
         (value, _) => value.clone(),
     })
 }
@@ -435,7 +438,22 @@ fn of_lines(what: &str, sqlite: Vec<String>, pg: Vec<String>) -> Difference {
 fn of_rows(what: &str, names: Both<&[&str]>, rows: Both<&Rows>, columns: BTreeSet<String>) -> Difference {
     let (left, right) = only_differing(rows.sqlite, rows.pg);
     let common = rows.sqlite.len() - left.len();
-    Difference { columns, common, ..of_lines(what, lines(names.sqlite, &left), lines(names.pg, &right)) }
+    let mut told = of_lines(what, lines(names.sqlite, &left), lines(names.pg, &right));
+    if told.sqlite == told.pg {
+        // Values of two kinds may be written alike.
+        told = of_lines(what, kinds(names.sqlite, &left), kinds(names.pg, &right));
+    }
+    Difference { columns, common, ..told }
+}
+
+/// The rows with what each value is.
+fn kinds(names: &[&str], rows: &Rows) -> Vec<String> {
+    let told = |value: &Value| match value {
+        Value::Null => value.clone(),
+        value => Value::Other(format!("{value} ({})", value.kind())),
+    };
+    let rows: Rows = rows.iter().map(|row| row.iter().map(told).collect()).collect();
+    lines(names, &rows)
 }
 
 fn lines(names: &[&str], rows: &Rows) -> Vec<String> {

@@ -47,6 +47,28 @@ pub(super) const FULL: &str = "SELECT string_agg(c.oid::regclass::text, ', ') FR
     JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = ANY (current_schemas(false)) \
     AND c.relkind = 'r' AND pg_relation_size(c.oid) > 65536";
 
+/// Makes one partition of all those that a table has by the hash of a key. Whether there are many is nothing that an
+/// answer shows, and the server plans for each. What says something of a single partition is left as it is, and so is
+/// what it refuses.
+const ONE_PARTITION: &str = "DO $diglot$ DECLARE parent record; BEGIN \
+    FOR parent IN SELECT p.partrelid AS id, min(c.oid)::regclass::text AS first, \
+        string_agg(c.oid::regclass::text, ', ') AS every \
+        FROM pg_partitioned_table AS p JOIN pg_inherits AS i ON i.inhparent = p.partrelid \
+        JOIN pg_class AS c ON c.oid = i.inhrelid WHERE p.partstrat = 'h' GROUP BY p.partrelid \
+        HAVING count(*) > 1 AND bool_and(c.relkind = 'r' \
+            AND NOT EXISTS (SELECT 1 FROM pg_constraint AS k \
+                             WHERE k.conrelid = c.oid AND k.conparentid = 0 AND k.coninhcount = 0) \
+            AND NOT EXISTS (SELECT 1 FROM pg_trigger AS g \
+                             WHERE g.tgrelid = c.oid AND g.tgparentid = 0 AND NOT g.tgisinternal)) \
+    LOOP \
+        BEGIN \
+            EXECUTE 'DROP TABLE ' || parent.every; \
+            EXECUTE format('CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS 1, REMAINDER 0)', \
+                           parent.first, parent.id::regclass); \
+        EXCEPTION WHEN OTHERS THEN NULL; END; \
+        COMMIT; \
+    END LOOP; END $diglot$";
+
 /// Runs texts one after the other and tells which of them are refused.
 const REFUSED: &str = "CREATE FUNCTION pg_temp.diglot_refused(texts text[]) RETURNS integer[] LANGUAGE plpgsql AS $$ \
     DECLARE refused integer[] := '{}'; BEGIN FOR at IN 1 .. cardinality(texts) LOOP \
@@ -64,6 +86,7 @@ pub(super) async fn make(connection: &mut PgConnection, inputs: &Inputs) -> Resu
     if tables.is_empty() {
         return Ok(());
     }
+    plain(connection, ONE_PARTITION).await.map_err(Failure::engine("make one partition of many on Postgres"))?;
     let list: Vec<String> = tables.iter().map(|table| format!("\"{table}\"")).collect();
     let truncate = format!("TRUNCATE {} CASCADE", list.join(", "));
     plain(connection, &truncate).await.map_err(Failure::engine("empty the tables of Postgres"))
