@@ -166,6 +166,9 @@ async fn all(
     Ok(findings)
 }
 
+/// The code by which Postgres says that it was told to stop.
+const CANCELED: &str = "57014";
+
 /// An engine's refusal as a program sees it.
 fn fault(error: sqlx::Error) -> Fault {
     let Some(error) = error.as_database_error() else { return Fault::of(error.to_string()) };
@@ -174,6 +177,7 @@ fn fault(error: sqlx::Error) -> Fault {
         ErrorKind::ForeignKeyViolation => "a reference",
         ErrorKind::NotNullViolation => "NOT NULL",
         ErrorKind::CheckViolation => "a check",
+        _ if error.code().as_deref() == Some(CANCELED) => engines::ENDLESS,
         _ => "",
     };
     Fault { kind, words: error.message().to_owned() }

@@ -1,7 +1,5 @@
 //! Both engines, and the one way by which cases run on them.
 
-use std::thread;
-
 use diglot::prove::{Answer, Case, Difference, Relations, Subject};
 use diglot::{EmittedText, Inputs};
 use futures_util::future::try_join_all;
@@ -25,6 +23,21 @@ pub(super) enum Ran {
     /// It refused these rows, by table and place.
     Refused(Vec<(String, usize)>),
 }
+
+/// The place of a case, what SQLite did with it, and Postgres for every way to sort.
+type RanBoth = (usize, Ran, Vec<Ran>);
+
+impl Ran {
+    /// Whether the engine was stopped because it took too long.
+    fn is_endless(&self) -> bool {
+        matches!(self, Self::Answered(Answer { result: Err(fault), .. }) if fault.kind == ENDLESS)
+    }
+}
+
+/// The kind of a fault of a statement that was stopped.
+pub(super) const ENDLESS: &str = "too many rows or steps";
+/// The most rows that an answer has.
+pub(super) const MOST_ROWS: usize = 10_000;
 
 /// Both engines.
 pub(super) struct Engines {
@@ -119,12 +132,12 @@ impl Engines {
             if open.is_empty() {
                 break;
             }
-            let some: Vec<&Case> = open.iter().map(|at| &cases[*at]).collect();
-            let (sqlite, pg) = self.once(subject, &some)?;
             let mut again = Vec::new();
-            for ((at, sqlite), pg) in open.into_iter().zip(sqlite).zip(pg) {
+            for (at, sqlite, pg) in self.once(subject, cases, open)? {
                 match answered(subject, &cases[at], sqlite, pg) {
                     Ok(both) => answers[at] = Some(both),
+                    // What takes an engine too long says nothing of the pages.
+                    Err(refused) if refused.is_empty() => {}
                     Err(refused) => {
                         leave_out(&mut cases[at], &refused);
                         again.push(at);
@@ -136,18 +149,18 @@ impl Engines {
         Ok(answers)
     }
 
-    /// Runs cases as they are: what SQLite did with each, and Postgres for every way to sort.
-    fn once(&mut self, subject: &Subject, cases: &[&Case]) -> Result<(Vec<Ran>, Vec<Vec<Ran>>), Failure> {
+    /// Runs cases as they are, by their places: what SQLite did with each, and Postgres for every way to sort. Those that take
+    /// SQLite too long are left out.
+    fn once(&mut self, subject: &Subject, cases: &[Case], open: Vec<usize>) -> Result<Vec<RanBoth>, Failure> {
         let Self { sqlite, pgs } = self;
-        let handle = Handle::current();
+        let some: Vec<&Case> = open.iter().map(|at| &cases[*at]).collect();
         block_in_place(|| {
-            thread::scope(|scope| {
-                let ours = scope.spawn(|| sqlite.run(subject, cases));
-                let theirs = handle.block_on(on_pg(pgs, subject, cases));
-                // A panic there is one here.
-                let ours = ours.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                Ok((ours, theirs?))
-            })
+            let ours = sqlite.run(subject, &some)?;
+            let (open, ours): (Vec<usize>, Vec<Ran>) =
+                open.into_iter().zip(ours).filter(|(_, ran)| !ran.is_endless()).unzip();
+            let some: Vec<&Case> = open.iter().map(|at| &cases[*at]).collect();
+            let theirs = Handle::current().block_on(on_pg(pgs, subject, &some))?;
+            Ok(open.into_iter().zip(ours).zip(theirs).map(|((at, ours), theirs)| (at, ours, theirs)).collect())
         })
     }
 }
@@ -209,6 +222,7 @@ fn answered(
 ) -> Result<(Answer, Answer), Vec<(String, usize)>> {
     let mut refused = Vec::new();
     let mut answer = |ran: Ran| match ran {
+        ran if ran.is_endless() => None,
         Ran::Answered(answer) => Some(answer),
         Ran::Refused(rows) => {
             refused.extend(rows);
@@ -217,6 +231,9 @@ fn answered(
     };
     let (ours, mut theirs): (_, Vec<Answer>) = (answer(sqlite), pg.into_iter().filter_map(answer).collect());
     let (Some(ours), true) = (ours, refused.is_empty()) else { return Err(refused) };
+    if theirs.is_empty() {
+        return Err(refused);
+    }
     let differs = |answer: &Answer| subject.compare(case, &ours, answer).is_some();
     let may_differ = |answer: &Answer| subject.compare_all(case, &ours, answer).is_some();
     let is_one = theirs.len() == 1;

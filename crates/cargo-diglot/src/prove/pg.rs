@@ -18,6 +18,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Either, Executor};
 
 use super::{Ran, arguments, same_rows};
+use super::engines::MOST_ROWS;
 use crate::failure::Failure;
 use schema::Schema;
 use script::{Known, Message, Part, Sent, Step, steps};
@@ -33,6 +34,9 @@ const PREPARED: usize = 64;
 const SWEPT: usize = 4_000;
 
 const TALKING: &str = "run cases on Postgres";
+
+/// How many seconds a message may take.
+const LIMIT_S: u32 = 20;
 
 pub(super) struct Pg {
     connection: PgConnection,
@@ -75,6 +79,8 @@ pub(super) async fn make_again(host: &crate::host::Host, inputs: &Inputs) -> Res
 impl Pg {
     /// A connection to a database in which the project's schema is.
     pub(super) async fn open(mut connection: PgConnection, inputs: &Inputs) -> Result<Self, Failure> {
+        let limit = format!("SET statement_timeout = '{LIMIT_S}s'");
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(limit))).await.map_err(Failure::engine("limit time on Postgres"))?;
         let schema = Schema::read(&mut connection, inputs).await?;
         Ok(Self { connection, schema, prepared: BTreeMap::new(), reach: CASES, filled: 0 })
     }
@@ -355,7 +361,9 @@ impl Pg {
                 Ok(Some(Either::Right(row))) => {
                     if let Ok(found) = &mut rows {
                         match types.row(&row) {
-                            Ok(row) => found.push(row),
+                            // More would only fill the memory.
+                            Ok(row) if found.len() <= MOST_ROWS => found.push(row),
+                            Ok(_) => {}
                             Err(words) => rows = Err(words),
                         }
                     }

@@ -14,6 +14,7 @@ use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection, Statement, ffi};
 use sea_query::{DeleteStatement, Expr, ExprTrait as _, InsertStatement, SqliteQueryBuilder};
 
+use super::engines::{ENDLESS, MOST_ROWS};
 use super::{Ran, arguments, same_rows};
 use crate::failure::Failure;
 use crate::prepare::{migrations, sqlite::without_stubs};
@@ -22,6 +23,9 @@ use crate::prepare::{migrations, sqlite::without_stubs};
 const NUMBERS: &str = "sqlite_sequence";
 /// How many statements stay prepared: more than a pair has, with all its variants and the tables that it is compared by.
 const PREPARED: usize = 256;
+
+/// How many steps of its machine a statement may take: a small database needs a thousandth of that.
+const STEPS: i32 = 20_000_000;
 
 pub(super) struct Sqlite {
     connection: Connection,
@@ -67,6 +71,7 @@ impl Sqlite {
         let opened = Connection::open_in_memory().and_then(|connection| {
             connection.pragma_update(None, "foreign_keys", true)?;
             connection.set_prepared_statement_cache_capacity(PREPARED);
+            connection.progress_handler(STEPS, Some(|| true))?;
             Ok(Self { connection, numbered: BTreeSet::new(), apart: BTreeSet::new() })
         });
         opened.map_err(Failure::sqlite("open SQLite in memory"))
@@ -267,6 +272,9 @@ impl Sqlite {
         while let Some(row) = found.next().map_err(fault)? {
             let value = |at| row.get_ref(at).map_err(fault).and_then(value);
             rows.push((0..columns).map(value).collect::<Result<_, _>>()?);
+            if rows.len() > MOST_ROWS {
+                return Err(Fault { kind: ENDLESS, words: "too many rows".to_owned() });
+            }
         }
         // What only reads leaves the count of the statement before it.
         Ok((rows, if is_read_only { 0 } else { self.connection.changes() }))
@@ -311,6 +319,7 @@ fn fault(error: rusqlite::Error) -> Fault {
         Some(ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => "a reference",
         Some(ffi::SQLITE_CONSTRAINT_NOTNULL) => "NOT NULL",
         Some(ffi::SQLITE_CONSTRAINT_CHECK) => "a check",
+        Some(ffi::SQLITE_INTERRUPT) => ENDLESS,
         _ => "",
     };
     match error {
