@@ -19,12 +19,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("what is found", &["baseline", "compare"]),
     ("what is asked", &["facts", "law", "rules"]),
     ("one form", &["cache", "normal"]),
-    ("what words mean, and texts out", &["answers", "codegen", "emit", "locks", "operations"]),
+    ("what words mean, and texts out", &["answers", "codegen", "emit", "evidence", "locks", "operations"]),
     ("trees and signatures", &["guard", "infer", "joined", "project", "resolve"]),
     ("schemas", &["fix", "schema"]),
     ("pages", &["config", "emitted", "split", "tree"]),
     ("values", &["diagnostic", "extract", "page", "value"]),
-    ("ground", &["depth", "dialect", "digest", "engine", "names", "rule", "source", "types"]),
+    ("ground", &["depth", "dialect", "digest", "engine", "grammar", "names", "rule", "source", "types"]),
 ];
 
 /// A file of the compiler.

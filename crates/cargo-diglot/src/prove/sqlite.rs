@@ -306,7 +306,8 @@ fn value(raw: ValueRef<'_>) -> Result<Value, Fault> {
         ValueRef::Integer(n) => Value::Int(n),
         ValueRef::Real(r) => Value::Real(r),
         ValueRef::Text(text) => {
-            Value::Text(String::from_utf8(text.to_vec()).map_err(|error| Fault::of(error.to_string()))?)
+            let lossy = || Value::Other(format!("no UTF-8: {}", String::from_utf8_lossy(text)));
+            String::from_utf8(text.to_vec()).map_or_else(|_| lossy(), Value::Text)
         }
         ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
     })
