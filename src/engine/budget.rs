@@ -493,22 +493,36 @@ async fn judge_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Resu
     }
 }
 
-/// Begins the next period of budgets whose period has ended: 20 of each partition, the longest overdue first. A
-/// budget that is never reset by itself, or was reset meanwhile, is left alone.
-pub(crate) async fn reset_due<D: Dialect>(engine: &Engine<D>) -> Result<round::Report, EngineError> {
-    reset_due_at(engine, engine.now_ms()).await
+/// Begins the next period of budgets whose period has ended, the longest overdue of each partition first. A budget that
+/// is never reset by itself, or was reset meanwhile, is left alone.
+pub(crate) async fn reset_due<D: Dialect>(
+    engine: &Engine<D>,
+    round: &round::Round,
+) -> Result<round::Report, EngineError> {
+    reset_due_at(engine, round, engine.now_ms()).await
 }
 
 /// The same as if it were that time.
-pub(crate) async fn reset_due_at<D: Dialect>(engine: &Engine<D>, now_ms: i64) -> Result<round::Report, EngineError> {
-    let mut all = round::Report::default();
+pub(crate) async fn reset_due_at<D: Dialect>(
+    engine: &Engine<D>,
+    round: &round::Round,
+    now_ms: i64,
+) -> Result<round::Report, EngineError> {
+    let (mut all, time) = (round::Report::default(), round.time());
     for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
-        all.add(reset_due_in(engine, partition_key, now_ms).await?);
+        loop {
+            let page = reset_due_in(engine, partition_key, now_ms).await?;
+            all.add(page);
+            // A page of which somebody holds a budget does not count as full.
+            if !time.allows_next(i64::from(page.total()) == RESET_BATCH, page) {
+                break;
+            }
+        }
     }
     Ok(all)
 }
 
-/// The same in one partition.
+/// The same for 20 budgets of one partition.
 pub(crate) async fn reset_due_in<D: Dialect>(
     engine: &Engine<D>,
     partition_key: PartitionNumber,
