@@ -116,13 +116,10 @@ pub(crate) async fn scan<D: Dialect>(
     if args.limit == 0 {
         return Ok(Vec::new());
     }
-    execution::promote_due_sometimes(engine).await?;
+    let lane_id = (&args.lane_id).into();
+    execution::promote_due_sometimes(engine, &lane_id).await?;
     sweep_grants_sometimes(engine).await?;
-    let params = schedule::ScheduleEligibleListParams {
-        partition_key,
-        lane_id: (&args.lane_id).into(),
-        page_size: i64::from(args.limit),
-    };
+    let params = schedule::ScheduleEligibleListParams { partition_key, lane_id, page_size: i64::from(args.limit) };
     let rows = engine.db().read(params).await?;
     rows.into_iter().map(|row| execution_id(partition_key, row.execution_id)).collect()
 }
@@ -242,11 +239,12 @@ pub(crate) async fn claim_for_worker<D: Dialect>(
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     sweep_grants_sometimes(engine).await?;
-    let nothing_is_due = execution::promote_due_sometimes(engine).await?;
+    let lane_id = (&args.lane_id).into();
+    let nothing_is_due = execution::promote_due_sometimes(engine, &lane_id).await?;
     if let Some(grant) = grant_best(engine, args).await? {
         return granted(grant);
     }
-    if nothing_is_due || execution::promote_due(engine).await? == 0 {
+    if nothing_is_due || execution::promote_due(engine, &lane_id).await? == 0 {
         return Ok((ClaimForWorkerOutcome::NoWork, None));
     }
     match grant_best(engine, args).await? {

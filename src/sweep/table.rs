@@ -52,7 +52,7 @@ pub(crate) fn all<D: Dialect>() -> Vec<Sweep<D>> {
         sweep!("budget_reconciler", budget_reconciler_interval, |engine| budget::reconcile_all(engine)),
         sweep!("budget_reset", budget_reset_interval, |engine, round| budget::reset_due(engine, round)),
         sweep!("cancel_reconciler", cancel_reconciler_interval, |engine, round| flow_cancel::sweep_backlog(engine, round)),
-        sweep!("delayed_promoter", delayed_promoter_interval, |engine| execution::sweep_delayed(engine)),
+        sweep!("delayed_promoter", delayed_promoter_interval, |engine, round| execution::sweep_delayed(engine, round)),
         sweep!("dependency", dependency_reconciler_interval, |engine, round| dependency::sweep(engine, round)),
         sweep!("edge_cancel_dispatcher", edge_cancel_dispatcher_interval, |engine, round| sibling::sweep_cancels(engine, round)),
         sweep!("edge_cancel_reconciler", edge_cancel_reconciler_interval, |engine, round| sibling::sweep_leftovers(engine, round)),

@@ -104,6 +104,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1046_retention_indexes",
         "1080_claim_marks",
         "1161_event_times",
+        "1162_delayed_lanes",
     ]
 );
 
@@ -160,6 +161,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1150_order_is_no_key",
         "1160_waitpoints_of_many",
         "1161_event_times",
+        "1162_delayed_lanes",
     ]
 );
 

@@ -32,7 +32,7 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
     args: &IssueGrantAndClaimArgs,
 ) -> Answered<ClaimGrantOutcome> {
     let key = exec_key(&args.execution_id)?;
-    execution::promote_due_sometimes(engine).await?;
+    execution::promote_due_sometimes(engine, &(&args.lane_id).into()).await?;
     let now_ms = engine.now_ms();
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_duration_ms));
     let take = Take { key, now_ms, lease_expires_at_ms, lease_id: LeaseId::new(), attempt_id: AttemptId::new() };
