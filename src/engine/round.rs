@@ -167,3 +167,33 @@ impl Report {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(time_limit: Duration, stopped: Option<watch::Receiver<bool>>) -> Round {
+        let filter = ScannerFilter::NOOP;
+        Round { filter, only_partition: None, retention: Duration::ZERO, time_limit, stale_ms: 0, stopped }
+    }
+
+    #[test]
+    fn a_run_goes_on_behind_a_full_page_of_which_something_was_done() {
+        let round = round(Duration::MAX, None);
+        let time = round.time();
+        assert!(time.allows_next(true, Report { processed: 1, errors: 9 }));
+        assert!(!time.allows_next(false, Report::of(9)), "there is no more");
+        assert!(!time.allows_next(true, Report { processed: 0, errors: 9 }), "the same page would come again");
+    }
+
+    #[test]
+    fn a_run_ends_with_its_time_or_with_the_sweeps() {
+        assert!(round(Duration::ZERO, None).time().is_over());
+        let (stop, stopped) = watch::channel(false);
+        let round = round(Duration::MAX, Some(stopped));
+        let time = round.time();
+        assert!(!time.is_over());
+        stop.send(true).expect("the round listens");
+        assert!(time.is_over() && !time.allows_next(true, Report::of(9)));
+    }
+}

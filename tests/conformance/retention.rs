@@ -6,15 +6,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ff_backend_sql::FullScannerConfig;
-use ff_core::backend::{CancelFlowPolicy, CancelFlowWait, ScannerFilter};
+use ff_backend_sql::{FullScannerConfig, PostgresBackend};
+use ff_core::backend::{BackendConfig, CancelFlowPolicy, CancelFlowWait, ScannerFilter};
 use ff_core::contracts::{IdempotencyKey, RecordSpendArgs};
+use ff_core::partition::PartitionConfig;
 use ff_core::policy::RoutingRequirements;
 use ff_core::types::{ExecutionId, FlowId};
 
 use crate::dependency::{edge, member, settled, succeed};
 use crate::flow::created as flow_created;
-use crate::harness::{Harness as Opened, T0, Tables, id_in, on_every_database, uuid_of};
+use crate::harness::{Harness as Opened, Kind, Place, T0, Tables, id_in, on_every_database, run, uuid_of};
 use crate::suspend::suspended_with;
 use crate::trim::random;
 use crate::{budget, every_method, flow_cancel, operator};
@@ -157,6 +158,32 @@ async fn end_everything(h: &Opened) {
         cancelled.await.expect("the flow is cancelled");
     }
     settled(h).await;
+}
+
+/// A subquery that locks is run again for each row under a nested loop, and would pick other rows each time.
+#[tokio::test]
+async fn a_page_has_its_size_under_every_plan() {
+    run(Kind::Postgres, |h| async move {
+        let Place::Postgres { url } = h.place() else { panic!("Postgres was asked for") };
+        if h.is_spread() {
+            return;
+        }
+        for (table, columns, time) in OUTBOXES {
+            events(&h, table, columns, time, 1_200, T0).await;
+        }
+        h.pass_ms(DAY_MS + 1);
+        for way in ["hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"] {
+            let off = format!("format('ALTER DATABASE %I SET enable_{way} = off', current_database())");
+            h.alter(&format!("DO $$ BEGIN EXECUTE {off}; END $$")).await;
+        }
+        // Sessions that are open keep what they began with.
+        let config = BackendConfig::postgres(url.clone());
+        let opened = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), h.clock.clone()).await;
+        let mut a_page = FullScannerConfig::default();
+        a_page.sweep_time_limit = Duration::ZERO;
+        assert_eq!(opened.expect("it opens").sweep_for_test("growth", &a_page).await.unwrap(), (1_500, 0));
+    })
+    .await;
 }
 
 on_every_database! {
