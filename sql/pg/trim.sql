@@ -100,7 +100,7 @@ DELETE FROM ff_lease_event
    AND event_id IN (SELECT old.event_id FROM ff_lease_event AS old
                      WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
                        AND old.execution_id = ANY (:executions)
-                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
+                     ORDER BY old.occurred_at_ms, old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_signal_event_delete :exec
 DELETE FROM ff_signal_event
@@ -108,7 +108,7 @@ DELETE FROM ff_signal_event
    AND event_id IN (SELECT old.event_id FROM ff_signal_event AS old
                      WHERE old.partition_key = :partition_key AND old.delivered_at_ms <= :ended_before_ms
                        AND old.execution_id = ANY (:executions)
-                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
+                     ORDER BY old.delivered_at_ms, old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_operator_event_delete :exec
 DELETE FROM ff_operator_event
@@ -116,7 +116,7 @@ DELETE FROM ff_operator_event
    AND event_id IN (SELECT old.event_id FROM ff_operator_event AS old
                      WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
                        AND old.execution_id = ANY (:executions)
-                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
+                     ORDER BY old.occurred_at_ms, old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_usage_delete :exec
 DELETE FROM ff_budget_usage_by_exec

@@ -109,7 +109,7 @@ DELETE FROM ff_lease_event
    AND event_id IN (SELECT old.event_id FROM ff_lease_event AS old
                      WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
-                     ORDER BY old.event_id);
+                     ORDER BY old.occurred_at_ms, old.event_id);
 
 -- Deletes the signal events of executions from before a time. What somebody holds is left to the time after which events are
 -- forgotten.
@@ -120,7 +120,7 @@ DELETE FROM ff_signal_event
    AND event_id IN (SELECT old.event_id FROM ff_signal_event AS old
                      WHERE old.partition_key = :partition_key AND old.delivered_at_ms <= :ended_before_ms
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
-                     ORDER BY old.event_id);
+                     ORDER BY old.delivered_at_ms, old.event_id);
 
 -- Deletes the operator events of executions from before a time. What somebody holds is left to the time after which events are
 -- forgotten.
@@ -131,7 +131,7 @@ DELETE FROM ff_operator_event
    AND event_id IN (SELECT old.event_id FROM ff_operator_event AS old
                      WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
-                     ORDER BY old.event_id);
+                     ORDER BY old.occurred_at_ms, old.event_id);
 
 -- Deletes what executions used of their budgets.
 -- name: trim_usage_delete :exec

@@ -50,7 +50,7 @@ pub(crate) fn all<D: Dialect>() -> Vec<Sweep<D>> {
     vec![
         sweep!("attempt_timeout", attempt_timeout_interval, |engine, round| expiry::sweep_attempts(engine, round)),
         sweep!("budget_reconciler", budget_reconciler_interval, |engine| budget::reconcile_all(engine)),
-        sweep!("budget_reset", budget_reset_interval, |engine, round| budget::reset_due(engine, round)),
+        sweep!("budget_reset", budget_reset_interval, |engine, round| budget::reset_due_at(engine, round, engine.now_ms())),
         sweep!("cancel_reconciler", cancel_reconciler_interval, |engine, round| flow_cancel::sweep_backlog(engine, round)),
         sweep!("delayed_promoter", delayed_promoter_interval, |engine, round| execution::sweep_delayed(engine, round)),
         sweep!("dependency", dependency_reconciler_interval, |engine, round| dependency::sweep(engine, round)),
