@@ -201,7 +201,7 @@ async fn promote_all<D: Dialect>(engine: &Engine<D>) -> Result<(Report, bool), E
         count(spread::promote_due(engine, None, now_ms, PROMOTION_BATCH).await);
     } else {
         for row in engine.db().read(execution::ExecutionDueLaneListParams { now_ms }).await? {
-            count(promote_due(engine, &row.lane_id.into()).await);
+            count(promote_due(engine, &row.lane_id).await);
         }
     }
     Ok((report, is_full))
