@@ -24,6 +24,7 @@
 -- diverges(index.ff_exec_core.ff_exec_core_claimable_idx): the index behind the view; Postgres has it on the table.
 -- diverges(table.ff_delayed): a view over one index on SQLite; on Postgres no index spans the partitions, so triggers keep a table.
 -- diverges(index.ff_exec_core.ff_exec_core_delayed_idx): the index behind the view; Postgres has it on the table.
+-- diverges(index.ff_exec_core.ff_exec_core_delayed_lane_idx): the index behind the view; Postgres has it on the table.
 -- diverges(table.ff_granted): a view over one index on SQLite; on Postgres no index spans the partitions, so triggers keep a table.
 -- diverges(index.ff_exec_core.ff_exec_core_granted_idx): the index behind the view; Postgres has it on the table.
 -- diverges(index.ff_exec_core.ff_exec_core_offered_idx): the index behind a view; Postgres has the rows in ff_claimable.

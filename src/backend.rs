@@ -112,6 +112,14 @@ impl<D: Dialect> Backend<D> {
         self.sweeps().install(self.engine(), config)
     }
 
+    /// How often an execution may lose its worker, and how often it may fail without a retry policy: 25 times unless it is
+    /// set, and 0 is without end. With the last time it ends as failed; `describe_execution` tells how many
+    /// workers crashed. A failure that a retry policy judges is none of these. It holds for this backend and its clones,
+    /// those of one SQLite file included.
+    pub fn set_crash_limit(&self, times: u32) {
+        self.engine().limit().set(times);
+    }
+
     /// What ends with the backend.
     pub(crate) fn lifetime(&self) -> &Lifetime {
         &self.shared.lifetime

@@ -88,7 +88,7 @@ impl crate::backend::SqliteBackend {
     /// Resets the budgets that are due at a time; answers how many were reset and how many failed.
     #[doc(hidden)]
     pub async fn budget_reset_scan_tick_for_test(&self, now_ms: i64) -> Result<(u32, u32), EngineError> {
-        let report = budget::reset_due_at(self.engine(), now_ms).await?;
+        let report = budget::reset_due_at(self.engine(), &FullScannerConfig::off().round(), now_ms).await?;
         Ok((report.processed, report.errors))
     }
 

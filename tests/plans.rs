@@ -29,10 +29,11 @@ use sqlx::{AssertSqlSafe, Executor as _, PgConnection, PgPool, Row as _};
 use versions::READ_OTHERWISE_SINCE;
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 30] = [
+const WHOLE: [(&str, &str); 28] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),
+    ("execution_due_lane_list", "takes the next lane from the index, one by one"),
     ("flow_cancel_backlog_due_list", "the table holds what still has to be cancelled"),
     ("flow_summary_due_list", "a background look at the flows, of which it takes the oldest summaries"),
     ("lane_list", "a page of the lanes in the order of the key"),
@@ -40,9 +41,6 @@ const WHOLE: [(&str, &str); 30] = [
     ("quota_stray_window_delete", "a background look at what was admitted lately"),
     ("retention_claim_mark_delete", "there are as many rows as lanes and sets of capabilities that workers ask with"),
     ("retention_executions_find", "asked about executions that spent something a month ago, normally none"),
-    ("retention_lease_event_delete", "takes the oldest from the beginning of the key"),
-    ("retention_operator_event_delete", "as the events of leases"),
-    ("retention_signal_event_delete", "as the events of leases"),
     ("retention_spender_list", "a background look at what executions that are kept have spent"),
     ("schedule_granted_due_list", "the index holds what is granted and not yet claimed"),
     ("secret_active_read", "there are a few secrets"),

@@ -182,7 +182,7 @@ SELECT (SELECT count(*) FROM attempt) + (SELECT count(*) FROM suspension) + (SEL
 -- name: execution_promote_due :rows
 WITH waiting AS (
   SELECT queued.partition_key, queued.execution_id, queued.lane_id FROM ff_delayed AS queued
-   WHERE queued.due_at_ms <= :now_ms
+   WHERE queued.lane_id = :lane_id AND queued.due_at_ms <= :now_ms
    ORDER BY queued.due_at_ms OFFSET 0
 ),
 due AS (

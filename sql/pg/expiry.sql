@@ -15,7 +15,9 @@ SELECT held.attempt_index FROM ff_attempt AS held
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'eligible_now',
        public_state = 'waiting', attempt_state = 'attempt_interrupted', blocking_reason = 'waiting_for_worker',
-       raw_fields = core.raw_fields || jsonb_build_object('lease_expired_at_ms', CAST(:now_ms AS bigint))
+       raw_fields = core.raw_fields
+                    || jsonb_build_object('lease_expired_at_ms', CAST(:now_ms AS bigint), 'crash_count',
+                                          CAST(:crash_count AS text))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- name: expiry_execution_retry :exec
@@ -26,6 +28,15 @@ UPDATE ff_exec_core AS core
        raw_fields = core.raw_fields
                     || jsonb_build_object('last_failure_message', 'attempt_timeout', 'retry_count',
                                           CAST(:retry_count AS text))
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
+
+-- name: expiry_execution_fail :exec
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+       public_state = 'failed', attempt_state = 'attempt_terminal', blocking_reason = NULL, terminal_at_ms = :now_ms,
+       raw_fields = core.raw_fields
+                    || jsonb_build_object('last_failure_message', 'crash_limit', 'terminal_outcome', 'failed',
+                                          'crash_count', CAST(:crash_count AS text))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- name: expiry_execution_end :exec

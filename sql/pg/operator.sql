@@ -54,7 +54,7 @@ UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = :eligibility_state,
        public_state = :public_state, attempt_state = 'pending_replay_attempt', blocking_reason = :blocking_reason,
        terminal_at_ms = NULL, result = NULL, cancellation_reason = NULL, cancelled_by = NULL,
-       raw_fields = core.raw_fields
+       raw_fields = (core.raw_fields - 'crash_count')
                     || jsonb_build_object('last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text), 'replay_count',
                                           CAST(:replay_count AS bigint))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;

@@ -1,17 +1,22 @@
 -- name: retention_usage_key_delete :rows
+WITH oldest AS (
+  SELECT old.dedup_key FROM ff_budget_usage_dedup AS old
+   WHERE old.partition_key = :partition_key AND old.expires_at_ms < :now_ms
+   ORDER BY old.expires_at_ms, old.dedup_key COLLATE "C" LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
 DELETE FROM ff_budget_usage_dedup
- WHERE partition_key = :partition_key
-   AND dedup_key IN (SELECT old.dedup_key FROM ff_budget_usage_dedup AS old
-                      WHERE old.partition_key = :partition_key AND old.expires_at_ms < :now_ms
-                      ORDER BY old.expires_at_ms, old.dedup_key COLLATE "C" LIMIT :page_size FOR UPDATE SKIP LOCKED);
+ WHERE partition_key = :partition_key AND dedup_key IN (SELECT oldest.dedup_key FROM oldest);
 
 -- name: retention_suspend_key_delete :rows
+WITH oldest AS (
+  SELECT old.partition_key, old.idempotency_key FROM ff_suspend_dedup AS old
+   WHERE old.created_at_ms < :created_before_ms
+   ORDER BY old.created_at_ms, old.partition_key, old.idempotency_key COLLATE "C" LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
 DELETE FROM ff_suspend_dedup
- WHERE (partition_key, idempotency_key) IN (SELECT old.partition_key, old.idempotency_key FROM ff_suspend_dedup AS old
-                                             WHERE old.created_at_ms < :created_before_ms
-                                             ORDER BY old.created_at_ms, old.partition_key,
-                                                      old.idempotency_key COLLATE "C" LIMIT :page_size
-                                               FOR UPDATE SKIP LOCKED);
+ WHERE (partition_key, idempotency_key) IN (SELECT oldest.partition_key, oldest.idempotency_key FROM oldest);
 
 -- name: retention_claim_reopen :rows
 UPDATE ff_exec_core AS core SET eligibility_state = 'eligible_now', raw_fields = core.raw_fields - 'claim_grant'
@@ -23,51 +28,63 @@ UPDATE ff_exec_core AS core SET eligibility_state = 'eligible_now', raw_fields =
                       AND other.kind = 'claim');
 
 -- name: retention_idempotency_key_delete :rows
+WITH oldest AS (
+  SELECT old.namespace, old.idempotency_key FROM ff_idempotency_key AS old
+   WHERE old.created_at_ms <= :created_before_ms
+   ORDER BY old.created_at_ms, old.namespace, old.idempotency_key LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
 DELETE FROM ff_idempotency_key
- WHERE (namespace, idempotency_key) IN (SELECT old.namespace, old.idempotency_key FROM ff_idempotency_key AS old
-                                         WHERE old.created_at_ms <= :created_before_ms
-                                         ORDER BY old.created_at_ms, old.namespace, old.idempotency_key LIMIT :page_size
-                                           FOR UPDATE SKIP LOCKED);
+ WHERE (namespace, idempotency_key) IN (SELECT oldest.namespace, oldest.idempotency_key FROM oldest);
 
 -- name: retention_claim_mark_delete :rows
-DELETE FROM ff_claim_mark
- WHERE mark_key IN (SELECT old.mark_key FROM ff_claim_mark AS old
-                     WHERE old.made_at_ms < :made_before_ms
-                     ORDER BY old.made_at_ms, old.mark_key LIMIT :page_size
-                       FOR UPDATE SKIP LOCKED);
+WITH oldest AS (
+  SELECT old.mark_key FROM ff_claim_mark AS old
+   WHERE old.made_at_ms < :made_before_ms
+   ORDER BY old.made_at_ms, old.mark_key LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
+DELETE FROM ff_claim_mark WHERE mark_key IN (SELECT oldest.mark_key FROM oldest);
 
 -- name: retention_worker_event_delete :rows
--- diverges(where.namespace#09cda8): the registry has a partition key on Postgres alone, where it spreads the load.
+WITH oldest AS (
+  SELECT old.namespace, old.worker_instance_id, old.event_at_ms, old.event_kind FROM ff_worker_registry_event AS old
+   WHERE old.partition_key = :partition_key AND old.event_at_ms < :before_ms
+   ORDER BY old.event_at_ms, old.namespace COLLATE "C", old.worker_instance_id COLLATE "C", old.event_kind COLLATE "C"
+   LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
 DELETE FROM ff_worker_registry_event
  WHERE partition_key = :partition_key
-   AND (namespace, worker_instance_id, event_at_ms, event_kind) IN (SELECT old.namespace, old.worker_instance_id,
-                                                                           old.event_at_ms, old.event_kind
-                                                                      FROM ff_worker_registry_event AS old
-                                                                     WHERE old.partition_key = :partition_key
-                                                                       AND old.event_at_ms < :before_ms
-                                                                     ORDER BY old.event_at_ms,
-                                                                              old.namespace COLLATE "C",
-                                                                              old.worker_instance_id COLLATE "C",
-                                                                              old.event_kind COLLATE "C"
-                                                                     LIMIT :page_size FOR UPDATE SKIP LOCKED);
+   AND (namespace, worker_instance_id, event_at_ms, event_kind)
+       IN (SELECT oldest.namespace, oldest.worker_instance_id, oldest.event_at_ms, oldest.event_kind FROM oldest);
 
 -- name: retention_lease_event_delete :rows
-DELETE FROM ff_lease_event
- WHERE event_id IN (SELECT old.event_id FROM ff_lease_event AS old
-                     ORDER BY old.event_id LIMIT :page_size FOR UPDATE SKIP LOCKED)
-   AND occurred_at_ms < :before_ms;
+WITH oldest AS (
+  SELECT old.event_id FROM ff_lease_event AS old
+   WHERE old.occurred_at_ms < :before_ms
+   ORDER BY old.occurred_at_ms, old.event_id LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
+DELETE FROM ff_lease_event WHERE event_id IN (SELECT oldest.event_id FROM oldest);
 
 -- name: retention_signal_event_delete :rows
-DELETE FROM ff_signal_event
- WHERE event_id IN (SELECT old.event_id FROM ff_signal_event AS old
-                     ORDER BY old.event_id LIMIT :page_size FOR UPDATE SKIP LOCKED)
-   AND delivered_at_ms < :before_ms;
+WITH oldest AS (
+  SELECT old.event_id FROM ff_signal_event AS old
+   WHERE old.delivered_at_ms < :before_ms
+   ORDER BY old.delivered_at_ms, old.event_id LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
+DELETE FROM ff_signal_event WHERE event_id IN (SELECT oldest.event_id FROM oldest);
 
 -- name: retention_operator_event_delete :rows
-DELETE FROM ff_operator_event
- WHERE event_id IN (SELECT old.event_id FROM ff_operator_event AS old
-                     ORDER BY old.event_id LIMIT :page_size FOR UPDATE SKIP LOCKED)
-   AND occurred_at_ms < :before_ms;
+WITH oldest AS (
+  SELECT old.event_id FROM ff_operator_event AS old
+   WHERE old.occurred_at_ms < :before_ms
+   ORDER BY old.occurred_at_ms, old.event_id LIMIT :page_size
+     FOR UPDATE SKIP LOCKED
+)
+DELETE FROM ff_operator_event WHERE event_id IN (SELECT oldest.event_id FROM oldest);
 
 -- name: retention_completion_event_delete :rows
 -- allow(lock-order): the index of the primary key gives the rows in its order, because our sessions have bitmap scans off.

@@ -16,9 +16,11 @@ SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS cor
  ORDER BY core.execution_id FOR UPDATE SKIP LOCKED;
 
 -- name: trim_due_list :many
-SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
+SELECT core.partition_key, core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
+   AND (core.terminal_at_ms, core.partition_key, core.execution_id) > (:after_terminal_at_ms, :after_partition_key,
+                                                                       :after_execution_id)
    AND (CAST(:namespace AS text) IS NULL
         OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
    AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
@@ -96,22 +98,25 @@ DELETE FROM ff_edge_group
 DELETE FROM ff_lease_event
  WHERE partition_key = :partition_key
    AND event_id IN (SELECT old.event_id FROM ff_lease_event AS old
-                     WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
-                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
+                     WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
+                       AND old.execution_id = ANY (:executions)
+                     ORDER BY old.occurred_at_ms, old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_signal_event_delete :exec
 DELETE FROM ff_signal_event
  WHERE partition_key = :partition_key
    AND event_id IN (SELECT old.event_id FROM ff_signal_event AS old
-                     WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
-                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
+                     WHERE old.partition_key = :partition_key AND old.delivered_at_ms <= :ended_before_ms
+                       AND old.execution_id = ANY (:executions)
+                     ORDER BY old.delivered_at_ms, old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_operator_event_delete :exec
 DELETE FROM ff_operator_event
  WHERE partition_key = :partition_key
    AND event_id IN (SELECT old.event_id FROM ff_operator_event AS old
-                     WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
-                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
+                     WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
+                       AND old.execution_id = ANY (:executions)
+                     ORDER BY old.occurred_at_ms, old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_usage_delete :exec
 DELETE FROM ff_budget_usage_by_exec

@@ -165,13 +165,26 @@ SELECT core.execution_id FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id > :after
  ORDER BY core.execution_id LIMIT :page_size;
 
--- Makes delayed executions eligible whose time has come and gives them back the deadline they had before.
+-- Lists the lanes on which delayed executions are due: from one lane to the next, so that what a lane has is not read.
+-- name: execution_due_lane_list :many
+-- both
+-- column: lane_id text
+WITH RECURSIVE lane (lane_id) AS (
+  SELECT min(queued.lane_id) FROM ff_delayed AS queued
+  UNION ALL
+  SELECT (SELECT min(queued.lane_id) FROM ff_delayed AS queued WHERE queued.lane_id > lane.lane_id) FROM lane
+   WHERE lane.lane_id IS NOT NULL
+)
+SELECT lane.lane_id FROM lane
+ WHERE EXISTS (SELECT 1 FROM ff_delayed AS queued WHERE queued.lane_id = lane.lane_id AND queued.due_at_ms <= :now_ms);
+
+-- Makes delayed executions of a lane eligible whose time has come and gives them back the deadline they had before.
 -- Written as an upsert because Postgres routes an insert to one partition, while an update that joins would
 -- lock them all; the inserted values are inert, since every row of `ff_delayed` has its execution.
 -- name: execution_promote_due :rows
 WITH waiting AS (
   SELECT queued.partition_key, queued.execution_id, queued.lane_id FROM ff_delayed AS queued
-   WHERE queued.due_at_ms <= :now_ms
+   WHERE queued.lane_id = :lane_id AND queued.due_at_ms <= :now_ms
    ORDER BY queued.due_at_ms
 ),
 due AS (SELECT waiting.partition_key, waiting.execution_id, waiting.lane_id FROM waiting LIMIT :batch_size)

@@ -48,12 +48,12 @@ UPDATE ff_attempt
        lease_epoch = lease_epoch + 1
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
--- Makes an execution claimable whose worker is gone; the same attempt then continues.
+-- Makes an execution claimable whose worker is gone, and counts that; the same attempt then continues.
 -- name: expiry_execution_release :exec
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'eligible_now',
        public_state = 'waiting', attempt_state = 'attempt_interrupted', blocking_reason = 'waiting_for_worker',
-       raw_fields = json_set(core.raw_fields, '$.lease_expired_at_ms', :now_ms)
+       raw_fields = json_set(core.raw_fields, '$.lease_expired_at_ms', :now_ms, '$.crash_count', CAST(:crash_count AS text))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Makes an execution claimable for its next attempt, because the last one took too long.
@@ -64,6 +64,15 @@ UPDATE ff_exec_core AS core
        attempt_index = :next_attempt_index,
        raw_fields = json_set(core.raw_fields, '$.last_failure_message', 'attempt_timeout', '$.retry_count',
                              CAST(:retry_count AS text))
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
+
+-- Ends an execution whose worker is gone as failed, because that has happened too often.
+-- name: expiry_execution_fail :exec
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+       public_state = 'failed', attempt_state = 'attempt_terminal', blocking_reason = NULL, terminal_at_ms = :now_ms,
+       raw_fields = json_set(core.raw_fields, '$.last_failure_message', 'crash_limit', '$.terminal_outcome', 'failed',
+                             '$.crash_count', CAST(:crash_count AS text))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Ends an execution whose time is over.

@@ -26,10 +26,10 @@ VALUES (:partition_key, :flow_id, :total_members, :sampled_members, :members_com
        last_summary_update_at = excluded.last_summary_update_at;
 
 -- Lists flows with members whose summary may be out of date, the oldest summary first. One that says that all
--- members have ended is taken again after a while only.
+-- members have ended is taken again after a while only. One without a summary has 0 for its time.
 -- name: flow_summary_due_list :many
 -- both
-SELECT flow.partition_key, flow.flow_id
+SELECT flow.partition_key, flow.flow_id, COALESCE(summary.last_summary_update_at, 0) AS summarized_at_ms
   FROM ff_flow_core AS flow
   LEFT JOIN ff_flow_summary AS summary ON summary.partition_key = flow.partition_key AND summary.flow_id = flow.flow_id
  WHERE (summary.flow_id IS NULL OR summary.public_flow_state NOT IN ('completed', 'failed')

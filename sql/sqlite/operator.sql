@@ -96,8 +96,8 @@ UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = :eligibility_state,
        public_state = :public_state, attempt_state = 'pending_replay_attempt', blocking_reason = :blocking_reason,
        terminal_at_ms = NULL, result = NULL, cancellation_reason = NULL, cancelled_by = NULL,
-       raw_fields = json_set(core.raw_fields, '$.last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text),
-                             '$.replay_count', :replay_count)
+       raw_fields = json_set(json_remove(core.raw_fields, '$.crash_count'), '$.last_mutation_at',
+                             CAST(CAST(:now_ms AS bigint) AS text), '$.replay_count', :replay_count)
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Opens the last attempt of a replayed execution again; the next epoch fences its old worker.

@@ -104,25 +104,28 @@ SELECT (SELECT count(*) FROM ff_quota_window AS entry
 
 -- Forgets admissions whose time is over under limits that no policy stores.
 -- name: quota_stray_admitted_delete :rows
+WITH oldest AS (
+  SELECT old.quota_policy_id, old.execution_id FROM ff_quota_admitted AS old
+   WHERE old.partition_key = :partition_key AND old.expires_at_ms <= :now_ms
+     AND NOT EXISTS (SELECT 1 FROM ff_quota_policy AS policy
+                      WHERE policy.partition_key = :partition_key AND policy.quota_policy_id = old.quota_policy_id)
+   ORDER BY old.expires_at_ms, old.quota_policy_id, old.execution_id LIMIT :page_size
+)
 DELETE FROM ff_quota_admitted
  WHERE partition_key = :partition_key
-   AND (quota_policy_id, execution_id) IN (SELECT old.quota_policy_id, old.execution_id FROM ff_quota_admitted AS old
-                                            WHERE old.partition_key = :partition_key AND old.expires_at_ms <= :now_ms
-                                              AND NOT EXISTS (SELECT 1 FROM ff_quota_policy AS policy
-                                                               WHERE policy.partition_key = :partition_key
-                                                                 AND policy.quota_policy_id = old.quota_policy_id)
-                                            ORDER BY old.expires_at_ms, old.quota_policy_id, old.execution_id
-                                            LIMIT :page_size);
+   AND (quota_policy_id, execution_id) IN (SELECT oldest.quota_policy_id, oldest.execution_id FROM oldest);
 
 -- Forgets what was admitted before a time in a window that no policy stores.
 -- name: quota_stray_window_delete :rows
+WITH oldest AS (
+  SELECT old.quota_policy_id, old.dimension, old.admitted_at_ms, old.execution_id FROM ff_quota_window AS old
+   WHERE old.partition_key = :partition_key AND old.admitted_at_ms < :before_ms
+     AND NOT EXISTS (SELECT 1 FROM ff_quota_policy AS policy
+                      WHERE policy.partition_key = :partition_key AND policy.quota_policy_id = old.quota_policy_id
+                        AND policy.requests_per_window_seconds > 0)
+   ORDER BY old.quota_policy_id, old.dimension, old.admitted_at_ms, old.execution_id LIMIT :page_size
+)
 DELETE FROM ff_quota_window
  WHERE partition_key = :partition_key
    AND (quota_policy_id, dimension, admitted_at_ms, execution_id)
-       IN (SELECT old.quota_policy_id, old.dimension, old.admitted_at_ms, old.execution_id FROM ff_quota_window AS old
-            WHERE old.partition_key = :partition_key AND old.admitted_at_ms < :before_ms
-              AND NOT EXISTS (SELECT 1 FROM ff_quota_policy AS policy
-                               WHERE policy.partition_key = :partition_key
-                                 AND policy.quota_policy_id = old.quota_policy_id
-                                 AND policy.requests_per_window_seconds > 0)
-            ORDER BY old.quota_policy_id, old.dimension, old.admitted_at_ms, old.execution_id LIMIT :page_size);
+       IN (SELECT oldest.quota_policy_id, oldest.dimension, oldest.admitted_at_ms, oldest.execution_id FROM oldest);

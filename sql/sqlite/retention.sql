@@ -1,24 +1,30 @@
 -- Forgets keys of usage reports whose time is over, the oldest first.
 -- name: retention_usage_key_delete :rows
+WITH oldest AS (
+  SELECT old.dedup_key FROM ff_budget_usage_dedup AS old
+   WHERE old.partition_key = :partition_key AND old.expires_at_ms < :now_ms
+   ORDER BY old.expires_at_ms, old.dedup_key LIMIT :page_size
+)
 DELETE FROM ff_budget_usage_dedup
- WHERE partition_key = :partition_key
-   AND dedup_key IN (SELECT old.dedup_key FROM ff_budget_usage_dedup AS old
-                      WHERE old.partition_key = :partition_key AND old.expires_at_ms < :now_ms
-                      ORDER BY old.expires_at_ms, old.dedup_key LIMIT :page_size);
+ WHERE partition_key = :partition_key AND dedup_key IN (SELECT oldest.dedup_key FROM oldest);
 
 -- Forgets keys of suspensions that are older than a time, the oldest first.
 -- name: retention_suspend_key_delete :rows
+WITH oldest AS (
+  SELECT old.partition_key, old.idempotency_key FROM ff_suspend_dedup AS old
+   WHERE old.created_at_ms < :created_before_ms
+   ORDER BY old.created_at_ms, old.partition_key, old.idempotency_key LIMIT :page_size
+)
 DELETE FROM ff_suspend_dedup
- WHERE (partition_key, idempotency_key) IN (SELECT old.partition_key, old.idempotency_key FROM ff_suspend_dedup AS old
-                                             WHERE old.created_at_ms < :created_before_ms
-                                             ORDER BY old.created_at_ms, old.partition_key, old.idempotency_key
-                                             LIMIT :page_size);
+ WHERE (partition_key, idempotency_key) IN (SELECT oldest.partition_key, oldest.idempotency_key FROM oldest);
 
--- Lists grants that nobody used in their time. One without a time stays.
+-- Lists grants that nobody used in their time, the oldest first, strictly after a cursor. One without a time stays.
 -- name: retention_grant_list :many
 -- both
-SELECT granted.partition_key, granted.grant_id, granted.execution_id FROM ff_claim_grant AS granted
+SELECT granted.partition_key, granted.grant_id, granted.execution_id, granted.expires_at_ms
+  FROM ff_claim_grant AS granted
  WHERE granted.expires_at_ms > 0 AND granted.expires_at_ms < :now_ms
+   AND (granted.expires_at_ms, granted.grant_id) > (:after_expires_at_ms, :after_grant_id)
  ORDER BY granted.expires_at_ms, granted.grant_id LIMIT :page_size;
 
 -- Withdraws a grant whose time is over.
@@ -40,54 +46,68 @@ UPDATE ff_exec_core AS core
 
 -- Forgets which executions callers' keys created before a time, the oldest first.
 -- name: retention_idempotency_key_delete :rows
+WITH oldest AS (
+  SELECT old.namespace, old.idempotency_key FROM ff_idempotency_key AS old
+   WHERE old.created_at_ms <= :created_before_ms
+   ORDER BY old.created_at_ms, old.namespace, old.idempotency_key LIMIT :page_size
+)
 DELETE FROM ff_idempotency_key
- WHERE (namespace, idempotency_key) IN (SELECT old.namespace, old.idempotency_key FROM ff_idempotency_key AS old
-                                         WHERE old.created_at_ms <= :created_before_ms
-                                         ORDER BY old.created_at_ms, old.namespace, old.idempotency_key LIMIT :page_size);
+ WHERE (namespace, idempotency_key) IN (SELECT oldest.namespace, oldest.idempotency_key FROM oldest);
 
 -- Forgets where lanes begin for workers that have not claimed there since a time.
 -- name: retention_claim_mark_delete :rows
-DELETE FROM ff_claim_mark
- WHERE mark_key IN (SELECT old.mark_key FROM ff_claim_mark AS old
-                     WHERE old.made_at_ms < :made_before_ms
-                     ORDER BY old.made_at_ms, old.mark_key LIMIT :page_size);
+WITH oldest AS (
+  SELECT old.mark_key FROM ff_claim_mark AS old
+   WHERE old.made_at_ms < :made_before_ms
+   ORDER BY old.made_at_ms, old.mark_key LIMIT :page_size
+)
+DELETE FROM ff_claim_mark WHERE mark_key IN (SELECT oldest.mark_key FROM oldest);
 
 -- Forgets what happened to worker instances before a time, the oldest first.
 -- name: retention_worker_event_delete :rows
+WITH oldest AS (
+  SELECT old.namespace, old.worker_instance_id, old.event_at_ms, old.event_kind FROM ff_worker_registry_event AS old
+   WHERE old.event_at_ms < :before_ms
+   ORDER BY old.event_at_ms, old.namespace, old.worker_instance_id, old.event_kind
+   LIMIT :page_size
+)
 DELETE FROM ff_worker_registry_event
- WHERE (namespace, worker_instance_id, event_at_ms, event_kind) IN (SELECT old.namespace, old.worker_instance_id,
-                                                                           old.event_at_ms, old.event_kind
-                                                                      FROM ff_worker_registry_event AS old
-                                                                     WHERE old.event_at_ms < :before_ms
-                                                                     ORDER BY old.event_at_ms, old.namespace,
-                                                                              old.worker_instance_id, old.event_kind
-                                                                     LIMIT :page_size);
+ WHERE (namespace, worker_instance_id, event_at_ms, event_kind)
+       IN (SELECT oldest.namespace, oldest.worker_instance_id, oldest.event_at_ms, oldest.event_kind FROM oldest);
 
--- Forgets lease events from before a time. Only the oldest page is looked at, so that a run reads little where nothing
--- is old.
+-- Forgets lease events from before a time, the oldest first. They are found by the time that they tell, because in the order
+-- of their ids those of a host whose clock is ahead stand before others.
 -- name: retention_lease_event_delete :rows
-DELETE FROM ff_lease_event
- WHERE event_id IN (SELECT old.event_id FROM ff_lease_event AS old ORDER BY old.event_id LIMIT :page_size)
-   AND occurred_at_ms < :before_ms;
+WITH oldest AS (
+  SELECT old.event_id FROM ff_lease_event AS old
+   WHERE old.occurred_at_ms < :before_ms
+   ORDER BY old.occurred_at_ms, old.event_id LIMIT :page_size
+)
+DELETE FROM ff_lease_event WHERE event_id IN (SELECT oldest.event_id FROM oldest);
 
--- Forgets deliveries of signals from before a time. Only the oldest page is looked at, so that a run reads little where nothing
--- is old.
+-- Forgets deliveries of signals from before a time, the oldest first.
 -- name: retention_signal_event_delete :rows
-DELETE FROM ff_signal_event
- WHERE event_id IN (SELECT old.event_id FROM ff_signal_event AS old ORDER BY old.event_id LIMIT :page_size)
-   AND delivered_at_ms < :before_ms;
+WITH oldest AS (
+  SELECT old.event_id FROM ff_signal_event AS old
+   WHERE old.delivered_at_ms < :before_ms
+   ORDER BY old.delivered_at_ms, old.event_id LIMIT :page_size
+)
+DELETE FROM ff_signal_event WHERE event_id IN (SELECT oldest.event_id FROM oldest);
 
--- Forgets operator events from before a time. Only the oldest page is looked at, so that a run reads little where nothing
--- is old.
+-- Forgets operator events from before a time, the oldest first.
 -- name: retention_operator_event_delete :rows
-DELETE FROM ff_operator_event
- WHERE event_id IN (SELECT old.event_id FROM ff_operator_event AS old ORDER BY old.event_id LIMIT :page_size)
-   AND occurred_at_ms < :before_ms;
+WITH oldest AS (
+  SELECT old.event_id FROM ff_operator_event AS old
+   WHERE old.occurred_at_ms < :before_ms
+   ORDER BY old.occurred_at_ms, old.event_id LIMIT :page_size
+)
+DELETE FROM ff_operator_event WHERE event_id IN (SELECT oldest.event_id FROM oldest);
 
 -- Lists completions in the order of their ids, strictly after one.
 -- name: retention_completion_list :many
 -- both
-SELECT ended.partition_key, ended.event_id, ended.flow_id, ended.occurred_at_ms, ended.dispatched_at_ms
+SELECT ended.partition_key, ended.event_id, ended.flow_id, ended.occurred_at_ms, ended.committed_at_ms,
+       ended.dispatched_at_ms
   FROM ff_completion_event AS ended
  WHERE ended.event_id > :after
  ORDER BY ended.event_id LIMIT :page_size;

@@ -42,11 +42,14 @@ VALUES (:partition_key, :execution_id, :attempt_index, :worker_id, :worker_insta
        started_at_ms = excluded.started_at_ms, outcome = NULL
 RETURNING lease_epoch;
 
--- Lists delayed executions whose time has come, the oldest first.
+-- Lists delayed executions whose time has come, the oldest first, of one lane or of all.
 -- name: spread_delayed_list :many
 -- both
 SELECT queued.partition_key, queued.execution_id FROM ff_delayed AS queued
  WHERE queued.due_at_ms <= :now_ms
+-- if: lane_id
+   AND queued.lane_id = :lane_id
+-- end
  ORDER BY queued.due_at_ms, queued.partition_key, queued.execution_id LIMIT :batch_size;
 
 -- Makes a delayed execution whose time has come eligible, and puts its deadline back.

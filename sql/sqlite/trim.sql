@@ -22,12 +22,15 @@ SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS cor
    AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms <= :ended_before_ms
  ORDER BY core.execution_id;
 
--- Lists where executions are that ended long ago and pass a filter, oldest first.
+-- Lists executions that ended long ago and pass a filter, oldest first, strictly after a cursor.
 -- name: trim_due_list :many
 -- param: namespace text null, tag_key text null, tag_value text null
-SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
+-- column: terminal_at_ms i64
+SELECT core.partition_key, core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
+   AND (core.terminal_at_ms, core.partition_key, core.execution_id) > (:after_terminal_at_ms, :after_partition_key,
+                                                                       :after_execution_id)
    AND (:namespace IS NULL
         OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
    AND (:tag_key IS NULL OR core.raw_fields -> 'tags' ->> :tag_key = :tag_value)
@@ -97,35 +100,38 @@ DELETE FROM ff_edge_group
                            WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
                              AND held.downstream_eid = :downstream_eid);
 
--- Deletes the lease events of executions. What somebody holds is left to the time after which events are forgotten.
+-- Deletes the lease events of executions from before a time. What somebody holds is left to the time after which events are
+-- forgotten.
 -- name: trim_lease_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_lease_event
  WHERE partition_key = :partition_key
    AND event_id IN (SELECT old.event_id FROM ff_lease_event AS old
-                     WHERE old.partition_key = :partition_key
+                     WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
-                     ORDER BY old.event_id);
+                     ORDER BY old.occurred_at_ms, old.event_id);
 
--- Deletes the signal events of executions. What somebody holds is left to the time after which events are forgotten.
+-- Deletes the signal events of executions from before a time. What somebody holds is left to the time after which events are
+-- forgotten.
 -- name: trim_signal_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_signal_event
  WHERE partition_key = :partition_key
    AND event_id IN (SELECT old.event_id FROM ff_signal_event AS old
-                     WHERE old.partition_key = :partition_key
+                     WHERE old.partition_key = :partition_key AND old.delivered_at_ms <= :ended_before_ms
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
-                     ORDER BY old.event_id);
+                     ORDER BY old.delivered_at_ms, old.event_id);
 
--- Deletes the operator events of executions. What somebody holds is left to the time after which events are forgotten.
+-- Deletes the operator events of executions from before a time. What somebody holds is left to the time after which events are
+-- forgotten.
 -- name: trim_operator_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_operator_event
  WHERE partition_key = :partition_key
    AND event_id IN (SELECT old.event_id FROM ff_operator_event AS old
-                     WHERE old.partition_key = :partition_key
+                     WHERE old.partition_key = :partition_key AND old.occurred_at_ms <= :ended_before_ms
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
-                     ORDER BY old.event_id);
+                     ORDER BY old.occurred_at_ms, old.event_id);
 
 -- Deletes what executions used of their budgets.
 -- name: trim_usage_delete :exec

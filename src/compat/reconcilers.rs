@@ -78,6 +78,8 @@ pub mod dependency {
     use sqlx::PgPool;
 
     use crate::engine::dependency;
+    use crate::engine::round::Round;
+    use crate::sweep::FullScannerConfig;
 
     /// How old a completion must be, in milliseconds, unless the caller says otherwise.
     pub const DEFAULT_STALE_THRESHOLD_MS: i64 = 1_000;
@@ -97,7 +99,7 @@ pub mod dependency {
         pub errors: u64,
     }
 
-    /// Follows completions that are older than the threshold, at most a thousand, the oldest first.
+    /// Follows completions that are older than the threshold, the oldest first.
     ///
     /// # Errors
     /// Those of the database.
@@ -109,7 +111,9 @@ pub mod dependency {
         filter: &ScannerFilter,
         stale_threshold_ms: i64,
     ) -> Result<ReconcileReport, EngineError> {
-        let report = dependency::sweep(crate::compat::over::over(pool).engine(), filter, stale_threshold_ms).await?;
+        let usual = FullScannerConfig::off().round();
+        let round = Round { filter: filter.clone(), stale_ms: stale_threshold_ms, ..usual };
+        let report = dependency::sweep(crate::compat::over::over(pool).engine(), &round).await?;
         let (reconciled, errors) = (u64::from(report.processed), u64::from(report.errors));
         Ok(ReconcileReport { scanned: reconciled + errors, reconciled, errors, ..ReconcileReport::default() })
     }

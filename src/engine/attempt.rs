@@ -83,7 +83,8 @@ pub(crate) async fn complete<D: Dialect>(
 }
 
 /// Ends the attempt with a failure: the execution is tried again when the class and its retry policy
-/// allow that, at once or after the policy's backoff, and ends otherwise.
+/// allow that, at once or after the policy's backoff, and ends otherwise. Without a policy it is tried again as often
+/// as the engine's limit allows.
 ///
 /// Precondition: the handle holds the lease. Effect: a `revoked` lease event and, when the execution ends,
 /// a `failed` completion are written. Repeating it answers the same, writing nothing.
@@ -104,7 +105,7 @@ pub(crate) async fn fail<D: Dialect>(
         None => (None, 0),
     };
     let (random, _) = Uuid::new_v4().as_u64_pair();
-    match after_failure(policy.as_ref(), retries, random) {
+    match after_failure(policy.as_ref(), retries, random, |failures| engine.limit().is_reached(failures)) {
         AfterFailure::Ends => fail_for_good(engine, &held, reason, true).await,
         AfterFailure::RetriesNow => retry_now(engine, &held, reason, retries).await,
         AfterFailure::RetriesAfterMs(delay_ms) => retry_later(engine, &held, reason, retries, delay_ms).await,

@@ -493,30 +493,32 @@ async fn judge_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Resu
     }
 }
 
-/// Begins the next period of budgets whose period has ended: 20 of each partition, the longest overdue first. A
-/// budget that is never reset by itself, or was reset meanwhile, is left alone.
-pub(crate) async fn reset_due<D: Dialect>(engine: &Engine<D>) -> Result<round::Report, EngineError> {
-    reset_due_at(engine, engine.now_ms()).await
-}
-
-/// The same as if it were that time.
-pub(crate) async fn reset_due_at<D: Dialect>(engine: &Engine<D>, now_ms: i64) -> Result<round::Report, EngineError> {
-    let mut all = round::Report::default();
+/// Begins the next period of budgets whose period ended by a time. What is never reset by itself is left alone.
+pub(crate) async fn reset_due_at<D: Dialect>(
+    engine: &Engine<D>,
+    round: &round::Round,
+    now_ms: i64,
+) -> Result<round::Report, EngineError> {
+    let (mut all, time) = (round::Report::default(), round.time());
     for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
-        all.add(reset_due_in(engine, partition_key, now_ms).await?);
+        let mut goes_on = true;
+        while goes_on {
+            let page = reset_due_in(engine, partition_key, now_ms).await?;
+            all.add(page);
+            goes_on = time.allows_next(i64::from(page.total()) == RESET_BATCH, page);
+        }
     }
     Ok(all)
 }
 
-/// The same in one partition.
+/// The same for 20 budgets of one partition, the longest overdue.
 pub(crate) async fn reset_due_in<D: Dialect>(
     engine: &Engine<D>,
     partition_key: PartitionNumber,
     now_ms: i64,
 ) -> Result<round::Report, EngineError> {
     let mut report = round::Report::default();
-    let due = budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
-    for row in engine.db().read(due).await? {
+    for row in engine.db().read(budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH }).await? {
         let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
         let turned = transaction!(engine, "budget_reset_due", [reset], |conn| {
             match seize::budget::<D>(conn, reset.partition_key, &reset.budget_id).await? {

@@ -9,7 +9,7 @@
 //! level per completion. Locks are taken in the order edge, group, execution, attempt. An edge that is
 //! staged but not applied is left alone: applying it looks at its upstream execution under the same lock.
 
-use ff_core::backend::{CompletionPayload, ScannerFilter};
+use ff_core::backend::CompletionPayload;
 use ff_core::contracts::{CascadeOutcome, ResolveDependencyArgs, ResolveDependencyOutcome};
 use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::ExecutionId;
@@ -21,7 +21,7 @@ use crate::db::together::{Counted, Hopping};
 use crate::engine::Engine;
 use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
-use crate::engine::round::Report;
+use crate::engine::round::{Report, Round};
 use crate::engine::seize::{Taking, is_held};
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input};
 use crate::model::word::CompletionWord;
@@ -263,23 +263,20 @@ async fn resolve_on<D: Dialect>(conn: &mut D::Connection, resolving: &Resolving)
 }
 
 /// One round of the dependency sweep: [`follow_forgotten`] for completions that are older than the threshold.
-pub(crate) async fn sweep<D: Dialect>(
-    engine: &Engine<D>,
-    filter: &ScannerFilter,
-    stale_threshold_ms: i64,
-) -> Result<Report, EngineError> {
-    follow_forgotten(engine, filter, engine.now_ms().saturating_sub(stale_threshold_ms)).await
+pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    follow_forgotten(engine, round, engine.now_ms().saturating_sub(round.stale_ms)).await
 }
 
 /// Follows completions that nobody has followed to the last edge: their process died, or a hop failed.
 ///
-/// Takes those that were committed before `committed_before_ms` and pass the filter, the oldest first; after a
-/// thousand the rest is left to the next call. One that cannot be followed does not keep others waiting.
+/// Takes those that were committed before `committed_before_ms` and pass the round's filter, the oldest first. One that
+/// cannot be followed does not keep others waiting.
 pub(crate) async fn follow_forgotten<D: Dialect>(
     engine: &Engine<D>,
-    filter: &ScannerFilter,
+    round: &Round,
     committed_before_ms: i64,
 ) -> Result<Report, EngineError> {
+    let (filter, time) = (&round.filter, round.time());
     let (stored_tag, other_tag) = match &filter.instance_tag {
         Some((key, value)) if key == document::INSTANCE_TAG => (Some(value.clone()), None),
         other => (None, other.as_ref()),
@@ -307,7 +304,7 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
             report.count(followed.map(|followed| matches!(followed, Followed::Edges(_))));
         }
         let page_full = i64::try_from(page.len()).is_ok_and(|rows| rows == FORGOTTEN_BATCH);
-        if !page_full || i64::from(report.processed) >= FORGOTTEN_BATCH {
+        if !page_full || time.is_over() {
             return Ok(report);
         }
     }

@@ -6,6 +6,7 @@ use ff_core::contracts::decode::build_execution_snapshot;
 use ff_core::contracts::{ExecutionInfo, ExecutionSnapshot};
 use ff_core::engine_error::EngineError;
 use ff_core::types::ExecutionId;
+use serde_json::Value;
 
 use crate::column::StoredEpoch;
 use crate::db::Dialect;
@@ -71,8 +72,23 @@ pub(crate) async fn info<D: Dialect>(
         completed_at: core.terminal_at_ms.map(|at_ms| at_ms.to_string()),
         current_attempt_index: core.attempt_index.number()?,
         flow_id: core.flow_id.map(|flow_id| flow_id.to_string()),
-        blocking_detail: member("blocking_detail"),
+        blocking_detail: detail(&core.raw_fields).unwrap_or_default(), // tidy: an absent member reads as empty
     }))
+}
+
+/// What an operator is told beside the reason: what was noted when the execution was blocked, and how many of its workers
+/// crashed.
+fn detail(raw_fields: &Value) -> Option<String> {
+    let noted = document::member_string(raw_fields, "blocking_detail");
+    let crashed = match document::counter(raw_fields, document::CRASH_COUNT) {
+        0 => return noted,
+        1 => "1 worker that ran it crashed".to_owned(),
+        crashes => format!("{crashes} workers that ran it crashed"),
+    };
+    Some(match noted.filter(|noted| !noted.is_empty()) {
+        Some(noted) => format!("{noted}; {crashed}"),
+        None => crashed,
+    })
 }
 
 async fn read_core<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<Core>, EngineError> {
@@ -102,9 +118,10 @@ fn snapshot_fields(core: &Core, attempt: Option<&Attempt>) -> HashMap<String, St
     set("last_mutation_at", member("last_mutation_at").or_else(|| Some(core.created_at_ms.to_string())));
     let attempts = document::counter(&core.raw_fields, "total_attempt_count");
     set("total_attempt_count", Some(attempts.to_string()));
-    for name in ["namespace", "current_waitpoint_id", "blocking_detail"] {
+    for name in ["namespace", "current_waitpoint_id"] {
         set(name, member(name));
     }
+    set("blocking_detail", detail(&core.raw_fields));
     let Some(attempt) = attempt else {
         return fields;
     };

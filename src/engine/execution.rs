@@ -15,7 +15,7 @@ use crate::column::{ExecutionUuid, FlowUuid, LaneName, PartitionNumber};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry;
-use crate::engine::round::Report;
+use crate::engine::round::{Report, Round};
 use crate::engine::spread;
 use crate::model::document;
 use crate::model::given::one_more;
@@ -161,31 +161,61 @@ fn open_document(args: &CreateExecutionArgs, saved_deadline_ms: Option<i64>) -> 
     Value::Object(document)
 }
 
-/// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many.
+/// Makes delayed executions of a lane eligible whose time has come, at most one batch of them, and says how many.
 ///
 /// Repeating it takes the next batch.
-pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>) -> Result<u64, EngineError> {
+pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>, lane_id: &LaneName) -> Result<u64, EngineError> {
     let now_ms = engine.now_ms();
-    engine.promotion().done_at(now_ms);
+    engine.promotions().done_at(lane_id, now_ms);
     if engine.db().is_spread().await? {
-        return spread::promote_due(engine, now_ms, PROMOTION_BATCH).await;
+        return spread::promote_due(engine, Some(lane_id), now_ms, PROMOTION_BATCH).await;
     }
-    let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
+    let params = execution::ExecutionPromoteDueParams { lane_id: lane_id.clone(), now_ms, batch_size: PROMOTION_BATCH };
     engine.db().combined(params).await
 }
 
-/// The same as a sweep, for programs that wait for a state instead of claiming.
-pub(crate) async fn sweep_delayed<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
-    let promoted = promote_due(engine).await?;
-    Ok(Report::of(u32::try_from(promoted).unwrap_or(u32::MAX))) // tidy: a count of at most one batch
+/// The same as a sweep, for programs that wait for a state instead of claiming: a batch of every lane, and again.
+pub(crate) async fn sweep_delayed<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let (mut report, time) = (Report::default(), round.time());
+    loop {
+        let (page, is_full) = promote_all(engine).await?;
+        report.add(page);
+        if !time.allows_next(is_full, page) {
+            return Ok(report);
+        }
+    }
 }
 
-/// The same, unless this process did it a moment ago. Says whether nothing that is due is left.
-pub(crate) async fn promote_due_sometimes<D: Dialect>(engine: &Engine<D>) -> Result<bool, EngineError> {
-    if !engine.promotion().is_older_than(engine.now_ms(), PROMOTION_INTERVAL_MS) {
+/// A batch of every lane; says whether one had more.
+async fn promote_all<D: Dialect>(engine: &Engine<D>) -> Result<(Report, bool), EngineError> {
+    let now_ms = engine.now_ms();
+    let (mut report, mut is_full) = (Report::default(), false);
+    let mut count = |promoted: Result<u64, EngineError>| match promoted {
+        Ok(promoted) => {
+            is_full |= promoted == PROMOTION_BATCH.unsigned_abs();
+            report.add(Report::of(u32::try_from(promoted).unwrap_or(u32::MAX))); // tidy: a count of at most one batch
+        }
+        Err(error) => report.count(Err(error)),
+    };
+    if engine.db().is_spread().await? {
+        count(spread::promote_due(engine, None, now_ms, PROMOTION_BATCH).await);
+    } else {
+        for row in engine.db().read(execution::ExecutionDueLaneListParams { now_ms }).await? {
+            count(promote_due(engine, &row.lane_id).await);
+        }
+    }
+    Ok((report, is_full))
+}
+
+/// The same for a lane, unless this process did it a moment ago. Says whether nothing that is due is left.
+pub(crate) async fn promote_due_sometimes<D: Dialect>(
+    engine: &Engine<D>,
+    lane_id: &LaneName,
+) -> Result<bool, EngineError> {
+    if !engine.promotions().is_older_than(lane_id, engine.now_ms(), PROMOTION_INTERVAL_MS) {
         return Ok(false);
     }
-    let promoted = promote_due(engine).await?;
+    let promoted = promote_due(engine, lane_id).await?;
     Ok(promoted < PROMOTION_BATCH.unsigned_abs())
 }
 
@@ -383,9 +413,13 @@ impl execution::ExecutionReadRow {
             "deadline_at_ms" => self.deadline_at_ms.map(|at_ms| at_ms.to_string()),
             "flow_id" => self.flow_id.map(|flow_id| flow_id.to_string()),
             "required_capabilities" => Some(sorted_tokens(&self.required_capabilities)),
-            "current_waitpoint_id" | "current_worker_instance_id" | "budget_ids" | "quota_policy_id" => {
-                document::member_text(&self.raw_fields, name)
-            }
+            "current_waitpoint_id"
+            | "current_worker_instance_id"
+            | "budget_ids"
+            | "quota_policy_id"
+            | "crash_count"
+            | "retry_count"
+            | "last_failure_message" => document::member_text(&self.raw_fields, name),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   active --lease over--> runnable, same attempt            (mark_lease_expired_if_due)
+//!                      `-> terminal, failed                  (the same, when that happened too often)
 //!   active --attempt timed out--> runnable, next attempt     (expire_execution, retries left)
 //!                             `-> terminal, expired          (expire_execution, none left)
 //!   anything open --deadline passed--> terminal, expired     (expire_execution; not while it is delayed)
@@ -14,6 +15,8 @@
 //! retry policy or an attempt timeout the attempt ends, everywhere else the next worker continues it. They leave
 //! executions that somebody holds to their next run.
 
+use std::sync::Arc;
+
 use ff_core::backend::ScannerFilter;
 use ff_core::engine_backend::{ExpirePhase, ReconcileCounts};
 use ff_core::engine_error::EngineError;
@@ -23,10 +26,10 @@ use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use crate::column::{ExecutionUuid, PartitionNumber, StoredIndex};
 use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
-use crate::engine::Engine;
 use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
 use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
+use crate::engine::{Engine, Limit};
 use crate::engine::{resume, waitpoint};
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key_in};
@@ -41,7 +44,8 @@ const CHECK_PAGE: i64 = 500;
 ///
 /// Precondition: a lease of the execution ran out by the backend's clock; otherwise nothing happens. Effect:
 /// the attempt is `lease_expired_reclaimable`; if it was running, the execution is claimable and an `expired`
-/// lease event is written. Repeating it finds nothing.
+/// lease event is written. One whose workers are gone as often as the engine's limit allows ends as failed instead, with
+/// a completion. Repeating it finds nothing.
 pub(crate) async fn mark_lease_expired<D: Dialect>(
     engine: &Engine<D>,
     partition: &Partition,
@@ -311,15 +315,18 @@ impl Written {
 }
 
 async fn release_lease<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
-    let partition_key = due.key.partition_key;
-    let written =
-        transaction!(engine, "expiry_lease", [due], |conn| { release_on::<D>(conn, due).await }, |written, wakes| {
-            written.tell(partition_key, wakes)
-        })?;
+    let (partition_key, limit) = (due.key.partition_key, Arc::clone(engine.limit()));
+    let written = transaction!(
+        engine,
+        "expiry_lease",
+        [due, limit],
+        |conn| { release_on::<D>(conn, due, limit).await },
+        |written, wakes| { written.tell(partition_key, wakes) }
+    )?;
     Ok(written.anything)
 }
 
-async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
+async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due, limit: &Limit) -> Result<Written, Abort> {
     let key = due.key;
     let Some((core, attempt_index)) = expired::<D>(conn, due).await? else { return Ok(Written::default()) };
     let is_running = core.lifecycle_phase == PhaseWord::Active
@@ -327,15 +334,33 @@ async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<W
     if is_running && due.is_swept() && ends_attempts(core.policy.as_ref()) {
         return Ok(Written::default());
     }
-    let release = expiry::ExpiryAttemptReleaseParams { execution: key, attempt_index };
-    conn.expiry_attempt_release(&release).await?;
+    let crashes = document::counter(&core.raw_fields, document::CRASH_COUNT).saturating_add(1);
+    let is_over = is_running && limit.is_reached(crashes);
+    let mut completion_event_id = None;
+    if is_over {
+        end_attempt::<D>(conn, due, attempt_index, OutcomeWord::Failed).await?;
+        let fail =
+            expiry::ExpiryExecutionFailParams { now_ms: due.now_ms, crash_count: crashes.to_string(), execution: key };
+        conn.expiry_execution_fail(&fail).await?;
+        completion_event_id = Some(completion::<D>(conn, due, CompletionWord::Failed).await?);
+    } else {
+        let release = expiry::ExpiryAttemptReleaseParams { execution: key, attempt_index };
+        conn.expiry_attempt_release(&release).await?;
+    }
     // An attempt that is not the running one only left its lease behind.
     if !is_running {
         return Ok(Written { anything: true, ..Written::default() });
     }
-    conn.expiry_execution_release(&expiry::ExpiryExecutionReleaseParams { now_ms: due.now_ms, execution: key }).await?;
+    if !is_over {
+        let release = expiry::ExpiryExecutionReleaseParams {
+            now_ms: due.now_ms,
+            crash_count: crashes.to_string(),
+            execution: key,
+        };
+        conn.expiry_execution_release(&release).await?;
+    }
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
-    Ok(Written { anything: true, lease_event_id, ..Written::default() })
+    Ok(Written { anything: true, completion_event_id, lease_event_id })
 }
 
 async fn time_out<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
@@ -457,11 +482,12 @@ async fn end_execution<D: Dialect>(conn: &mut D::Connection, due: &Due, message:
         execution: due.key,
     };
     conn.expiry_execution_end(&params).await?;
-    let completion = grant::GrantCompletionEventInsertParams {
-        outcome: CompletionWord::Expired,
-        now_ms: due.now_ms,
-        execution: due.key,
-    };
+    completion::<D>(conn, due, CompletionWord::Expired).await
+}
+
+/// Writes a completion down and answers its event id.
+async fn completion<D: Dialect>(conn: &mut D::Connection, due: &Due, outcome: CompletionWord) -> Result<i64, Abort> {
+    let completion = grant::GrantCompletionEventInsertParams { outcome, now_ms: due.now_ms, execution: due.key };
     Ok(in_steps!(D: conn.grant_completion_event_insert(&completion)).await?.event_id)
 }
 

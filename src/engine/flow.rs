@@ -19,14 +19,14 @@ use crate::db::together::Joining;
 use crate::engine::Engine;
 use crate::engine::policy::group::Counts;
 use crate::engine::policy::summary::Members;
-use crate::engine::round::Report;
+use crate::engine::round::{Report, Round};
 use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, reject_nul};
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
-/// How many summaries one run of the projector brings up to date.
+/// How many summaries one page of the projector brings up to date.
 const SUMMARY_BATCH: i64 = 200;
 /// For how long a summary counts as final that says that all members have ended.
 const ENDED_SUMMARY_LIFE_MS: i64 = 3_600_000;
@@ -241,17 +241,26 @@ pub(crate) async fn project_summary<D: Dialect>(
     summarize(engine, PartitionNumber::given(partition.index)?, id.into(), now.0).await
 }
 
-/// One run of the projector: brings the oldest summaries of flows up to date, those that are missing first. One
+/// One run of the projector: makes the summaries that are missing, then brings a page of the oldest up to date. One
 /// that says that all members have ended is looked at again after an hour, because a member may be replayed.
-pub(crate) async fn sweep_summaries<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_summaries<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let (mut report, time) = (Report::default(), round.time());
     let now_ms = engine.now_ms();
     let ended_before_ms = now_ms.saturating_sub(ENDED_SUMMARY_LIFE_MS);
-    let params = flow_summary::FlowSummaryDueListParams { ended_before_ms, page_size: SUMMARY_BATCH };
-    let mut report = Report::default();
-    for row in engine.db().survey(params).await? {
-        report.count(summarize(engine, row.partition_key, row.flow_id, now_ms).await);
+    loop {
+        let params = flow_summary::FlowSummaryDueListParams { ended_before_ms, page_size: SUMMARY_BATCH };
+        let due = engine.db().survey(params).await?;
+        let is_full = due.len() as i64 == SUMMARY_BATCH;
+        let are_new = due.last().is_some_and(|row| row.summarized_at_ms == 0);
+        let mut page = Report::default();
+        for row in due {
+            page.count(summarize(engine, row.partition_key, row.flow_id, now_ms).await);
+        }
+        report.add(page);
+        if !time.allows_next(is_full && are_new, page) {
+            return Ok(report);
+        }
     }
-    Ok(report)
 }
 
 async fn summarize<D: Dialect>(

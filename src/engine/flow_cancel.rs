@@ -15,7 +15,7 @@ use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
 use crate::engine::policy::flow_cancel::Reach;
-use crate::engine::round::Report;
+use crate::engine::round::{Report, Round};
 use crate::engine::{execution, flow, operator};
 use crate::model::document;
 use crate::model::id::{corruption, execution_id, reject_nul};
@@ -334,11 +334,25 @@ pub(crate) async fn ack_member<D: Dialect>(
 /// noted half a minute after the request, if they have not ended, and acknowledges them.
 ///
 /// [`cancel_header`] has cancelled them by its answer; those that it left open were noted by another program.
-pub(crate) async fn sweep_backlog<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_backlog<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let (mut report, time) = (Report::default(), round.time());
+    loop {
+        let (page, is_full) = end_page(engine).await?;
+        report.add(page);
+        if !time.allows_next(is_full, page) {
+            return Ok(report);
+        }
+    }
+}
+
+/// Handles one page of what is noted; says whether there may be more.
+async fn end_page<D: Dialect>(engine: &Engine<D>) -> Result<(Report, bool), EngineError> {
     let requested_before_ms = engine.now_ms().saturating_sub(BACKLOG_GRACE_MS);
     let params = rows::FlowCancelBacklogDueListParams { requested_before_ms, page_size: BACKLOG_FLOWS };
+    let flows = engine.db().survey(params).await?;
+    let mut is_full = flows.len() as i64 == BACKLOG_FLOWS;
     let mut report = Report::default();
-    for row in engine.db().survey(params).await? {
+    for row in flows {
         let (partition_key, flow_id) = (row.partition_key, row.flow_id);
         let params = rows::FlowCancelBacklogMembersListParams { partition_key, flow_id };
         let noted = engine.db().read(params).await?;
@@ -346,11 +360,12 @@ pub(crate) async fn sweep_backlog<D: Dialect>(engine: &Engine<D>) -> Result<Repo
             let params = rows::FlowCancelBacklogDropParams { partition_key, flow_id };
             report.count(engine.db().unit(params).await.map(|()| true));
         }
+        is_full |= noted.len() > BACKLOG_MEMBERS;
         for member in noted.into_iter().take(BACKLOG_MEMBERS) {
             report.count(end_noted(engine, flow_id, &member.execution_id, &row.reason).await.map(|()| true));
         }
     }
-    Ok(report)
+    Ok((report, is_full))
 }
 
 fn is_over(state: PublicState) -> bool {

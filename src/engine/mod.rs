@@ -97,14 +97,15 @@ pub(crate) mod unblock;
 pub(crate) mod waitpoint;
 pub(crate) mod worker;
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Weak};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ff_core::partition::PartitionConfig;
 use ff_core::types::FlowId;
 
 use crate::clock::Clock;
-use crate::column::PartitionNumber;
+use crate::column::{LaneName, PartitionNumber};
 use crate::db::{Db, Dialect};
 use marks::Marks;
 use signing::Signing;
@@ -121,7 +122,8 @@ struct Shared<D: Dialect> {
     impatient: Db<D>,
     clock: Clock,
     partitions: PartitionConfig,
-    promotion: Promotion,
+    limit: Arc<Limit>,
+    promotions: Promotions,
     release: Promotion,
     marks: Marks,
     signing: Signing,
@@ -148,9 +150,11 @@ impl<D: Dialect> WeakEngine<D> {
 impl<D: Dialect> Engine<D> {
     /// Joins a database with a clock and the partition numbers.
     pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
-        let (promotion, release, signing) = (Promotion::default(), Promotion::default(), Signing::default());
+        let (promotions, release, signing) = (Promotions::default(), Promotion::default(), Signing::default());
         let impatient = db.impatient();
-        let shared = Shared { db, impatient, clock, partitions, promotion, release, marks: Marks::default(), signing };
+        let limit = Arc::default();
+        let shared =
+            Shared { db, impatient, clock, partitions, limit, promotions, release, marks: Marks::default(), signing };
         Self { shared: Arc::new(shared), is_impatient: false }
     }
 
@@ -185,9 +189,14 @@ impl<D: Dialect> Engine<D> {
         D::flow_partition(id, self.partitions())
     }
 
-    /// When delayed executions were last looked at.
-    pub(crate) fn promotion(&self) -> &Promotion {
-        &self.shared.promotion
+    /// How often an execution may crash, and fail without a policy.
+    pub(crate) fn limit(&self) -> &Arc<Limit> {
+        &self.shared.limit
+    }
+
+    /// When delayed executions of each lane were last looked at.
+    pub(crate) fn promotions(&self) -> &Promotions {
+        &self.shared.promotions
     }
 
     /// When grants that expired unused were last looked for.
@@ -206,7 +215,58 @@ impl<D: Dialect> Engine<D> {
     }
 }
 
-/// When this process last looked for delayed executions that are due, or for grants that expired.
+/// How often an execution may crash, and how often it may fail without a retry policy: with the last time it ends.
+#[derive(Debug)]
+pub(crate) struct Limit {
+    times: AtomicU32,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self { times: AtomicU32::new(policy::retry::DEFAULT_LIMIT) }
+    }
+}
+
+impl Limit {
+    /// Sets it; 0 is none.
+    pub(crate) fn set(&self, times: u32) {
+        self.times.store(times, Ordering::Relaxed);
+    }
+
+    /// Whether that many times are as many as may be.
+    pub(crate) fn is_reached(&self, times: u32) -> bool {
+        let limit = self.times.load(Ordering::Relaxed);
+        limit > 0 && times >= limit
+    }
+}
+
+/// How many lanes are known at once; beyond that all are looked at anew.
+const LANES: usize = 1_024;
+
+/// When this process last looked for delayed executions of a lane that are due.
+#[derive(Debug, Default)]
+pub(crate) struct Promotions {
+    at_ms: Mutex<HashMap<LaneName, i64>>,
+}
+
+impl Promotions {
+    /// Notes that it was done.
+    pub(crate) fn done_at(&self, lane_id: &LaneName, now_ms: i64) {
+        let mut at_ms = self.at_ms.lock().unwrap_or_else(PoisonError::into_inner); // tidy: times have no half-done state
+        if at_ms.len() >= LANES && !at_ms.contains_key(lane_id) {
+            at_ms.clear();
+        }
+        at_ms.insert(lane_id.clone(), now_ms);
+    }
+
+    /// Whether the last time is at least that long ago.
+    pub(crate) fn is_older_than(&self, lane_id: &LaneName, now_ms: i64, interval_ms: i64) -> bool {
+        let at_ms = self.at_ms.lock().unwrap_or_else(PoisonError::into_inner); // tidy: times have no half-done state
+        at_ms.get(lane_id).is_none_or(|at_ms| now_ms.saturating_sub(*at_ms) >= interval_ms)
+    }
+}
+
+/// When this process last looked for grants that expired.
 #[derive(Debug)]
 pub(crate) struct Promotion {
     at_ms: AtomicI64,
@@ -233,6 +293,15 @@ impl Promotion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_promotion_of_one_lane_says_nothing_of_another() {
+        let promotions = Promotions::default();
+        let (mail, post) = (LaneName::from("mail".to_owned()), LaneName::from("post".to_owned()));
+        promotions.done_at(&mail, 1_000);
+        assert!(!promotions.is_older_than(&mail, 1_049, 50) && promotions.is_older_than(&mail, 1_050, 50));
+        assert!(promotions.is_older_than(&post, 1_000, 50));
+    }
 
     #[test]
     fn promotion_is_due_at_first_and_then_after_its_interval() {

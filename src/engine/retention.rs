@@ -1,6 +1,7 @@
 //! Forgetting what has served its time and belongs to no execution that [`super::trim`] would take with it.
 //!
-//! Each step deletes bounded batches and leaves what somebody holds for the next run. What is kept for as long as the
+//! Each step deletes page by page, each page by itself, and leaves what somebody holds for the next run, and what is left
+//! when its time is over; every step has the whole time of the round. What is kept for as long as the
 //! configuration says, rather than for a fixed time, is only forgotten by a process that looks after everything: one
 //! with a filter may not know for how long others want theirs.
 
@@ -13,7 +14,7 @@ use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::execution::IDEMPOTENCY_KEY_TTL_MS;
 use crate::engine::policy::retention::FlowAge;
-use crate::engine::round::{Report, Round};
+use crate::engine::round::{Report, Round, Time};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption};
@@ -21,8 +22,6 @@ use crate::statements::{Statement, Statements, flow_summary, quota, retention, s
 
 /// How many rows are read, or deleted, in one call.
 const PAGE: i64 = 500;
-/// How many pages are deleted in one run; the rest waits for the next.
-const PAGES_PER_RUN: u32 = 20;
 /// For how long a suspension is remembered by its key.
 const SUSPEND_KEY_LIFE_MS: i64 = 7 * 86_400_000;
 /// For how long it is noted what an execution spent that is not there.
@@ -37,38 +36,35 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     let now_ms = engine.db().read(server::ServerTimeParams).await?.now_ms.min(engine.now_ms());
     let mut report = Report::default();
     let is_spread = engine.db().is_spread().await?;
-    forget_keys(engine, is_spread, now_ms, &mut report).await;
-    forget_marks(engine, now_ms.saturating_sub(MARK_LIFE_MS), &mut report).await;
-    forget_grants(engine, now_ms, &mut report).await?;
-    forget_spenders(engine, is_spread, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
+    forget_keys(engine, round, is_spread, now_ms, &mut report).await;
+    forget_marks(engine, round, now_ms.saturating_sub(MARK_LIFE_MS), &mut report).await;
+    forget_grants(engine, round, now_ms, &mut report).await?;
+    forget_spenders(engine, round, is_spread, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
     if round.filter.is_noop() {
         let before_ms = now_ms.saturating_sub(stored_ms(round.retention.as_millis()));
-        forget_events(engine, is_spread, before_ms, &mut report).await;
-        forget_completions(engine, before_ms, &mut report).await?;
-        forget_admissions(engine, before_ms, now_ms, &mut report).await;
-        forget_flows(engine, before_ms, &mut report).await?;
+        forget_events(engine, round, is_spread, before_ms, &mut report).await;
+        forget_completions(engine, round, before_ms, &mut report).await?;
+        forget_admissions(engine, round, before_ms, now_ms, &mut report).await;
+        forget_flows(engine, round, before_ms, &mut report).await?;
     }
     Ok(report)
 }
 
-/// Deletes page after page until one is not full or there were enough for one run.
-async fn delete_pages<D, S>(engine: &Engine<D>, report: &mut Report, page: impl Fn() -> S)
+/// Deletes page after page until one is not full or the time is over.
+async fn delete_pages<D, S>(engine: &Engine<D>, time: Time<'_>, report: &mut Report, page: impl Fn() -> S)
 where
     D: Dialect,
     S: Statement<Output = u64> + 'static,
 {
-    for _ in 0..PAGES_PER_RUN {
-        if !forgot(report, engine.db().unit::<S>(page()).await) {
-            break;
-        }
-    }
+    while forgot(report, engine.db().unit::<S>(page()).await) && !time.is_over() {}
 }
 
 /// Keys of usage reports, of suspensions and of creations whose time is over.
-async fn forget_keys<D: Dialect>(engine: &Engine<D>, is_spread: bool, now_ms: i64, report: &mut Report) {
+async fn forget_keys<D: Dialect>(engine: &Engine<D>, round: &Round, is_spread: bool, now_ms: i64, report: &mut Report) {
+    let time = round.time();
     for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
         let params = || retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, time, report, params).await;
     }
     let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
     if is_spread {
@@ -76,23 +72,29 @@ async fn forget_keys<D: Dialect>(engine: &Engine<D>, is_spread: bool, now_ms: i6
         forgot(report, engine.db().unit(old).await);
     } else {
         let params = || retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, round.time(), report, params).await;
     }
     let created_before_ms = now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS);
     let params = || retention::RetentionIdempotencyKeyDeleteParams { created_before_ms, page_size: PAGE };
-    delete_pages(engine, report, params).await;
+    delete_pages(engine, round.time(), report, params).await;
 }
 
 /// Marks that nobody makes anew. They say again what other rows say, so those that are forgotten are not counted.
-async fn forget_marks<D: Dialect>(engine: &Engine<D>, made_before_ms: i64, report: &mut Report) {
+async fn forget_marks<D: Dialect>(engine: &Engine<D>, round: &Round, made_before_ms: i64, report: &mut Report) {
     let mut marks = Report::default();
     let params = || retention::RetentionClaimMarkDeleteParams { made_before_ms, page_size: PAGE };
-    delete_pages(engine, &mut marks, params).await;
+    delete_pages(engine, round.time(), &mut marks, params).await;
     report.add(Report { processed: 0, ..marks });
 }
 
 /// Events of outboxes and of worker instances from before a time.
-async fn forget_events<D: Dialect>(engine: &Engine<D>, is_spread: bool, before_ms: i64, report: &mut Report) {
+async fn forget_events<D: Dialect>(
+    engine: &Engine<D>,
+    round: &Round,
+    is_spread: bool,
+    before_ms: i64,
+    report: &mut Report,
+) {
     let page_size = PAGE;
     if is_spread {
         forgot(report, engine.db().unit(spread::SpreadLeaseEventDeleteParams { before_ms }).await);
@@ -100,36 +102,41 @@ async fn forget_events<D: Dialect>(engine: &Engine<D>, is_spread: bool, before_m
         forgot(report, engine.db().unit(spread::SpreadOperatorEventDeleteParams { before_ms }).await);
     } else {
         let params = || retention::RetentionLeaseEventDeleteParams { page_size, before_ms };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, round.time(), report, params).await;
         let params = || retention::RetentionSignalEventDeleteParams { page_size, before_ms };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, round.time(), report, params).await;
         let params = || retention::RetentionOperatorEventDeleteParams { page_size, before_ms };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, round.time(), report, params).await;
     }
+    let time = round.time();
     for partition_key in D::counter_partitions(WORKER_PARTITIONS) {
         let params = || retention::RetentionWorkerEventDeleteParams { partition_key, before_ms, page_size };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, time, report, params).await;
     }
 }
 
-/// Completions from before a time that no flow still has to follow. Ids follow time closely enough that a page in
-/// which nothing is old is the last one.
+/// Completions from before a time that no flow still has to follow. A completion is as old as the host says that ended the
+/// execution, or as the database says that noted it, whichever is longer ago: the one clock may be ahead, and ids follow
+/// the other closely enough that a page in which nothing is old is the last one.
 async fn forget_completions<D: Dialect>(
     engine: &Engine<D>,
+    round: &Round,
     before_ms: i64,
     report: &mut Report,
 ) -> Result<(), EngineError> {
+    let time = round.time();
+    let is_old = |row: &retention::RetentionCompletionListRow| row.occurred_at_ms.min(row.committed_at_ms) < before_ms;
     let mut after = 0;
-    for _ in 0..PAGES_PER_RUN {
+    loop {
         let params = retention::RetentionCompletionListParams { after, page_size: PAGE };
         let page = engine.db().survey(params).await?;
         let Some(last) = page.last() else { break };
         after = last.event_id;
-        let is_last = (page.len() as i64) < PAGE || page.iter().all(|row| row.occurred_at_ms >= before_ms);
+        let is_last = (page.len() as i64) < PAGE || !page.iter().any(is_old);
         let mut old: BTreeMap<PartitionNumber, Vec<i64>> = BTreeMap::new();
         for row in page {
             let is_followed = row.dispatched_at_ms.is_some() || row.flow_id.is_none();
-            if is_followed && row.occurred_at_ms < before_ms {
+            if is_followed && is_old(&row) {
                 old.entry(row.partition_key).or_default().push(row.event_id);
             }
         }
@@ -137,7 +144,7 @@ async fn forget_completions<D: Dialect>(
             let params = retention::RetentionCompletionEventDeleteParams { partition_key, event_ids };
             forgot(report, engine.db().unit(params).await);
         }
-        if is_last {
+        if is_last || time.is_over() {
             break;
         }
     }
@@ -146,24 +153,50 @@ async fn forget_completions<D: Dialect>(
 
 /// What was admitted under limits that only callers know: there is no policy whose upkeep would look at it, or one
 /// without a window.
-async fn forget_admissions<D: Dialect>(engine: &Engine<D>, before_ms: i64, now_ms: i64, report: &mut Report) {
+async fn forget_admissions<D: Dialect>(
+    engine: &Engine<D>,
+    round: &Round,
+    before_ms: i64,
+    now_ms: i64,
+    report: &mut Report,
+) {
+    let time = round.time();
     for partition_key in D::counter_partitions(engine.partitions().num_quota_partitions) {
         let params = || quota::QuotaStrayAdmittedDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, time, report, params).await;
         let params = || quota::QuotaStrayWindowDeleteParams { partition_key, before_ms, page_size: PAGE };
-        delete_pages(engine, report, params).await;
+        delete_pages(engine, time, report, params).await;
     }
 }
 
 /// Grants that nobody used. An execution that was kept for the holder of one can be claimed again.
-async fn forget_grants<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut Report) -> Result<(), EngineError> {
-    let params = retention::RetentionGrantListParams { now_ms, page_size: PAGE };
-    for row in engine.db().read(params).await? {
-        report.count(
-            withdraw(engine, row.execution.partition_key, row.execution.execution_id, row.grant_id, now_ms).await,
-        );
+async fn forget_grants<D: Dialect>(
+    engine: &Engine<D>,
+    round: &Round,
+    now_ms: i64,
+    report: &mut Report,
+) -> Result<(), EngineError> {
+    let time = round.time();
+    let mut after = (i64::MIN, Vec::new());
+    loop {
+        let params = retention::RetentionGrantListParams {
+            now_ms,
+            after_expires_at_ms: after.0,
+            after_grant_id: after.1.clone(),
+            page_size: PAGE,
+        };
+        let page = engine.db().read(params).await?;
+        let is_last = (page.len() as i64) < PAGE;
+        for row in page {
+            after = (row.expires_at_ms, row.grant_id.clone());
+            report.count(
+                withdraw(engine, row.execution.partition_key, row.execution.execution_id, row.grant_id, now_ms).await,
+            );
+        }
+        if is_last || time.is_over() {
+            return Ok(());
+        }
     }
-    Ok(())
 }
 
 /// Withdraws a grant whose time is over; says whether it was still there and nobody held its execution.
@@ -194,10 +227,12 @@ async fn withdraw<D: Dialect>(
 /// The budgets' counters stay.
 async fn forget_spenders<D: Dialect>(
     engine: &Engine<D>,
+    round: &Round,
     is_spread: bool,
     before_ms: i64,
     report: &mut Report,
 ) -> Result<(), EngineError> {
+    let time = round.time();
     for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
         let mut after = String::new();
         loop {
@@ -225,6 +260,9 @@ async fn forget_spenders<D: Dialect>(
                 }
                 report.processed = report.processed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)); // tidy: at most one page
             }
+            if time.is_over() {
+                break;
+            }
         }
     }
     Ok(())
@@ -237,7 +275,13 @@ fn uuid(text: &str) -> Result<ExecutionUuid, EngineError> {
 
 /// Flows that are over and whose members were all forgotten, with their edges, groups, summaries and what was noted
 /// about cancelling them.
-async fn forget_flows<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &mut Report) -> Result<(), EngineError> {
+async fn forget_flows<D: Dialect>(
+    engine: &Engine<D>,
+    round: &Round,
+    before_ms: i64,
+    report: &mut Report,
+) -> Result<(), EngineError> {
+    let time = round.time();
     let mut after = (i64::MIN, FlowUuid::LEAST);
     loop {
         let params = retention::RetentionFlowListParams {
@@ -251,6 +295,9 @@ async fn forget_flows<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &m
         after = (last.created_at_ms, last.flow_id);
         for row in page {
             report.count(forget_flow(engine, row.partition_key, row.flow_id, before_ms).await);
+        }
+        if time.is_over() {
+            return Ok(());
         }
     }
 }

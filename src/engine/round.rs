@@ -1,10 +1,11 @@
 //! One run of a sweep: what its step is asked, and what it answers.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ff_core::backend::ScannerFilter;
 use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::EngineError;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::column::PartitionNumber;
@@ -19,8 +20,12 @@ pub(crate) struct Round {
     pub(crate) only_partition: Option<PartitionNumber>,
     /// How long what has served its time is kept.
     pub(crate) retention: Duration,
+    /// How long one run goes on at most.
+    pub(crate) time_limit: Duration,
     /// How old a completion must be, in milliseconds, before its dependencies count as forgotten.
     pub(crate) stale_ms: i64,
+    /// Says when no run goes on any more, because the sweeps end.
+    pub(crate) stopped: Option<watch::Receiver<bool>>,
 }
 
 impl Round {
@@ -28,14 +33,37 @@ impl Round {
     pub(crate) fn includes(&self, partition_key: PartitionNumber) -> bool {
         self.only_partition.is_none_or(|only| only == partition_key)
     }
+
+    /// The time of a run that begins now.
+    pub(crate) fn time(&self) -> Time<'_> {
+        Time { round: self, end: Instant::now().checked_add(self.time_limit) }
+    }
 }
 
-/// How many rows one run of a sweep takes.
-const ROWS: u32 = 1_000;
+/// The time of one run: it ends with the round's limit, or when the sweeps end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Time<'a> {
+    round: &'a Round,
+    /// None where the limit is beyond what a clock can show.
+    end: Option<Instant>,
+}
+
+impl Time<'_> {
+    /// Whether the run ends behind the page at hand.
+    pub(crate) fn is_over(&self) -> bool {
+        let is_stopped = self.round.stopped.as_ref().is_some_and(|stopped| *stopped.borrow());
+        is_stopped || self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Whether the run goes on behind a page of a list from which rows go when they are done: the page was full,
+    /// something of it was done, so that the next one is another, and there is time left.
+    pub(crate) fn allows_next(&self, is_full: bool, page: Report) -> bool {
+        is_full && page.processed > 0 && !self.is_over()
+    }
+}
+
 /// How many one page of a list has.
 pub(crate) const PAGE_SIZE: i64 = 250;
-/// How many pages one run reads when it may take little of what it finds.
-const PAGES: u32 = 40;
 
 /// The place of a row in a list of what is due, oldest first.
 #[derive(Debug, Clone, Copy)]
@@ -55,13 +83,12 @@ impl Place {
     }
 }
 
-/// A way through a list of what is due, page by page, until the list ends or enough was done.
+/// A way through a list of what is due, page by page, until the list ends or the run's time is over.
 pub(crate) struct Pages<'a> {
-    round: &'a Round,
+    time: Time<'a>,
     /// When it was begun.
     pub(crate) now_ms: i64,
-    after: Place,
-    left: u32,
+    after: Option<Place>,
     /// What was done so far.
     pub(crate) report: Report,
 }
@@ -70,20 +97,19 @@ impl<'a> Pages<'a> {
     /// From the beginning of the list.
     pub(crate) fn new(round: &'a Round, now_ms: i64) -> Self {
         let first = Place::new(i64::MIN, PartitionNumber::LEAST, Uuid::nil());
-        Self { round, now_ms, after: first, left: PAGES, report: Report::default() }
+        Self { time: round.time(), now_ms, after: Some(first), report: Report::default() }
     }
 
     /// The place after which the next page begins; none when it is over.
     pub(crate) fn after(&self) -> Option<Place> {
-        (self.left > 0 && self.report.total() < ROWS).then_some(self.after)
+        self.after
     }
 
     /// The rows of a page that the round is about.
     pub(crate) fn of<R>(&mut self, mut rows: Vec<R>, place: impl Fn(&R) -> Place) -> Vec<R> {
-        let is_last = (rows.len() as i64) < PAGE_SIZE;
-        self.left = if is_last { 0 } else { self.left.saturating_sub(1) };
-        self.after = rows.last().map_or(self.after, &place);
-        rows.retain(|row| self.round.includes(place(row).partition_key));
+        let is_full = rows.len() as i64 == PAGE_SIZE;
+        self.after = rows.last().map(&place).filter(|_| is_full && !self.time.is_over());
+        rows.retain(|row| self.time.round.includes(place(row).partition_key));
         rows
     }
 
@@ -139,5 +165,35 @@ impl Report {
                 tracing::warn!(%error, "a row could not be swept");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(time_limit: Duration, stopped: Option<watch::Receiver<bool>>) -> Round {
+        let filter = ScannerFilter::NOOP;
+        Round { filter, only_partition: None, retention: Duration::ZERO, time_limit, stale_ms: 0, stopped }
+    }
+
+    #[test]
+    fn a_run_goes_on_behind_a_full_page_of_which_something_was_done() {
+        let round = round(Duration::MAX, None);
+        let time = round.time();
+        assert!(time.allows_next(true, Report { processed: 1, errors: 9 }));
+        assert!(!time.allows_next(false, Report::of(9)), "there is no more");
+        assert!(!time.allows_next(true, Report { processed: 0, errors: 9 }), "the same page would come again");
+    }
+
+    #[test]
+    fn a_run_ends_with_its_time_or_with_the_sweeps() {
+        assert!(round(Duration::ZERO, None).time().is_over());
+        let (stop, stopped) = watch::channel(false);
+        let round = round(Duration::MAX, Some(stopped));
+        let time = round.time();
+        assert!(!time.is_over());
+        stop.send(true).expect("the round listens");
+        assert!(time.is_over() && !time.allows_next(true, Report::of(9)));
     }
 }

@@ -34,7 +34,7 @@ use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_polic
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
 use crate::engine::quota;
-use crate::engine::round::Report;
+use crate::engine::round::{Report, Round};
 use crate::engine::secret::active_on;
 use crate::engine::seize::{self, Seized};
 use crate::engine::spread;
@@ -116,13 +116,10 @@ pub(crate) async fn scan<D: Dialect>(
     if args.limit == 0 {
         return Ok(Vec::new());
     }
-    execution::promote_due_sometimes(engine).await?;
+    let lane_id = (&args.lane_id).into();
+    execution::promote_due_sometimes(engine, &lane_id).await?;
     sweep_grants_sometimes(engine).await?;
-    let params = schedule::ScheduleEligibleListParams {
-        partition_key,
-        lane_id: (&args.lane_id).into(),
-        page_size: i64::from(args.limit),
-    };
+    let params = schedule::ScheduleEligibleListParams { partition_key, lane_id, page_size: i64::from(args.limit) };
     let rows = engine.db().read(params).await?;
     rows.into_iter().map(|row| execution_id(partition_key, row.execution_id)).collect()
 }
@@ -242,11 +239,12 @@ pub(crate) async fn claim_for_worker<D: Dialect>(
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     sweep_grants_sometimes(engine).await?;
-    let nothing_is_due = execution::promote_due_sometimes(engine).await?;
+    let lane_id = (&args.lane_id).into();
+    let nothing_is_due = execution::promote_due_sometimes(engine, &lane_id).await?;
     if let Some(grant) = grant_best(engine, args).await? {
         return granted(grant);
     }
-    if nothing_is_due || execution::promote_due(engine).await? == 0 {
+    if nothing_is_due || execution::promote_due(engine, &lane_id).await? == 0 {
         return Ok((ClaimForWorkerOutcome::NoWork, None));
     }
     match grant_best(engine, args).await? {
@@ -500,11 +498,18 @@ async fn grant_on<D: Dialect>(
     Ok(ClaimGrant::new(id, partition, grant_key, expires_at_ms.max(0).unsigned_abs()))
 }
 
-/// Offers executions to claims again whose grant expired unused, until one batch of them was handled or there are no
-/// more. One that cannot be released keeps no other from its turn.
-///
-/// Repeating it takes the next batch.
-pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+/// Offers executions to claims again whose grant expired unused. One that cannot be released keeps no other from its
+/// turn.
+pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let time = round.time();
+    release_due(engine, |_| time.is_over()).await
+}
+
+/// The same until enough was handled, page by page.
+async fn release_due<D: Dialect>(
+    engine: &Engine<D>,
+    is_enough: impl Fn(&Report) -> bool + Send + Sync,
+) -> Result<Report, EngineError> {
     let now_ms = engine.now_ms();
     engine.release().done_at(now_ms);
     let mut report = Report::default();
@@ -523,7 +528,7 @@ pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>) -> Result<Repor
             let key = row.execution;
             report.count(release_granted(engine, key, now_ms).await);
         }
-        if is_last || i64::from(report.total()) >= RELEASE_BATCH {
+        if is_last || is_enough(&report) {
             return Ok(report);
         }
     }
@@ -541,10 +546,10 @@ async fn release_granted<D: Dialect>(engine: &Engine<D>, key: ExecKey, now_ms: i
     })
 }
 
-/// The same, unless this process did it a moment ago.
+/// The same for one batch, unless this process did it a moment ago.
 async fn sweep_grants_sometimes<D: Dialect>(engine: &Engine<D>) -> Result<(), EngineError> {
     if engine.release().is_older_than(engine.now_ms(), RELEASE_INTERVAL_MS) {
-        sweep_grants(engine).await?;
+        release_due(engine, |report| i64::from(report.total()) >= RELEASE_BATCH).await?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
 use crate::engine::member::{Ending, Events, announce_on, lock_child, revoke_on};
-use crate::engine::round::Report;
+use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized, is_held};
 use crate::model::id::{ExecKey, GroupKey, exec_key};
 use crate::model::word::CompletionWord;
@@ -80,10 +80,19 @@ pub struct ReconcileReport {
     pub errors: u64,
 }
 
-/// One round of the dispatcher, for the table of sweeps.
-pub(crate) async fn sweep_cancels<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
-    let DispatchReport { dispatched, orphaned, errors, .. } = dispatch_round(engine).await?;
-    Ok(report(dispatched + orphaned, errors))
+/// Rounds of the dispatcher until nothing is left, for the table of sweeps.
+pub(crate) async fn sweep_cancels<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let (mut all, time) = (Report::default(), round.time());
+    loop {
+        let groups = pending(engine).await?;
+        let is_full = groups.len() as i64 == BATCH;
+        let DispatchReport { dispatched, orphaned, errors, .. } = dispatch(engine, groups).await;
+        let page = report(dispatched + orphaned, errors);
+        all.add(page);
+        if !time.allows_next(is_full, page) {
+            return Ok(all);
+        }
+    }
 }
 
 /// The counts of at most one batch.
@@ -97,9 +106,14 @@ fn report(processed: u64, errors: u64) -> Report {
 ///
 /// A pending row whose group is gone is deleted. A group without a flag is left to the reconciler, one that
 /// another transaction works on to the next round.
+#[cfg(feature = "compat")]
 pub(crate) async fn dispatch_round<D: Dialect>(engine: &Engine<D>) -> Result<DispatchReport, EngineError> {
+    Ok(dispatch(engine, pending(engine).await?).await)
+}
+
+async fn dispatch<D: Dialect>(engine: &Engine<D>, groups: Vec<GroupKey>) -> DispatchReport {
     let mut report = DispatchReport::default();
-    for group in pending(engine).await? {
+    for group in groups {
         match cancel_group(engine, group).await {
             Ok(Begun::Members(..)) => report.dispatched += 1,
             Ok(Begun::Orphaned) => report.orphaned += 1,
@@ -113,7 +127,7 @@ pub(crate) async fn dispatch_round<D: Dialect>(engine: &Engine<D>) -> Result<Dis
             }
         }
     }
-    Ok(report)
+    report
 }
 
 async fn pending<D: Dialect>(engine: &Engine<D>) -> Result<Vec<GroupKey>, EngineError> {
@@ -289,17 +303,31 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
     Ok(Events { completion: Some(completion), lease })
 }
 
-/// One round of the reconciler, for the table of sweeps.
-pub(crate) async fn sweep_leftovers<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
-    let ReconcileReport { sremmed_stale, completed_drain, errors, .. } = reconcile_round(engine).await?;
-    Ok(report(sremmed_stale + completed_drain, errors))
+/// Rounds of the reconciler until nothing is left, for the table of sweeps.
+pub(crate) async fn sweep_leftovers<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let (mut all, time) = (Report::default(), round.time());
+    loop {
+        let groups = pending(engine).await?;
+        let is_full = groups.len() as i64 == BATCH;
+        let ReconcileReport { sremmed_stale, completed_drain, errors, .. } = tidy(engine, groups).await;
+        let page = report(sremmed_stale + completed_drain, errors);
+        all.add(page);
+        if !time.allows_next(is_full, page) {
+            return Ok(all);
+        }
+    }
 }
 
 /// One round of the reconciler: tidies up after dispatchers that did not come to the end, the oldest group first.
 /// Safe to repeat.
+#[cfg(feature = "compat")]
 pub(crate) async fn reconcile_round<D: Dialect>(engine: &Engine<D>) -> Result<ReconcileReport, EngineError> {
+    Ok(tidy(engine, pending(engine).await?).await)
+}
+
+async fn tidy<D: Dialect>(engine: &Engine<D>, groups: Vec<GroupKey>) -> ReconcileReport {
     let mut report = ReconcileReport::default();
-    for group in pending(engine).await? {
+    for group in groups {
         match tidy_group(engine, group).await {
             Ok(SiblingCancelReconcileAction::SremmedStale) => report.sremmed_stale += 1,
             Ok(SiblingCancelReconcileAction::CompletedDrain) => report.completed_drain += 1,
@@ -311,7 +339,7 @@ pub(crate) async fn reconcile_round<D: Dialect>(engine: &Engine<D>) -> Result<Re
             }
         }
     }
-    Ok(report)
+    report
 }
 
 async fn tidy_group<D: Dialect>(

@@ -157,13 +157,15 @@ async fn claim_on<D: Dialect>(
     Ok(Some(LeaseClaimRow { execution: key, attempt_index, lease_epoch, lease_event_id }))
 }
 
-/// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many it looked at.
+/// Makes delayed executions of a lane, or of all, eligible whose time has come, at most one batch of them, and says how many.
 pub(crate) async fn promote_due<D: Dialect>(
     engine: &Engine<D>,
+    lane_id: Option<&LaneName>,
     now_ms: i64,
     batch_size: i64,
 ) -> Result<u64, EngineError> {
-    let due = engine.db().survey(spread::SpreadDelayedListParams { now_ms, batch_size }).await?;
+    let due =
+        engine.db().survey(spread::SpreadDelayedListParams { now_ms, lane_id: lane_id.cloned(), batch_size }).await?;
     let mut promoted = 0;
     for row in due {
         let key = row.execution;

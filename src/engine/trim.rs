@@ -1,6 +1,6 @@
 //! Forgetting executions that ended long ago, with everything that is kept with them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use ff_core::backend::ScannerFilter;
 use ff_core::engine_error::EngineError;
@@ -12,18 +12,14 @@ use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::policy::expiry::passes;
-use crate::engine::round::{Report, Round};
+use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, GroupKey, execution_id, reject_nul};
-use crate::statements::{Statements, spread, trim};
+use crate::statements::{Statements, server, spread, trim};
 
-/// How many executions one page of the search has.
+/// How many executions are forgotten in one transaction.
 const PAGE: i64 = 100;
-/// How many executions of a lane one run of the sweep forgets.
-const SWEEP_BATCH: u32 = 100;
-/// How many ended executions one run of the sweep looks at to find their lanes.
-const SWEEP_PAGE: i64 = 1_000;
 
 /// Forgets executions of a lane that ended at least that long ago, the oldest first, at most `batch_size`, and
 /// answers how many.
@@ -57,24 +53,45 @@ pub(crate) async fn forget<D: Dialect>(
     forget_ended(engine, &ended, batch_size, filter).await
 }
 
-/// One run of the sweep: a batch of every lane that has executions to forget.
+/// One run of the sweep: forgets what ended longer ago than the retention, the oldest first, whatever its lane. A process
+/// whose clock is ahead of the database's forgets nothing early.
 pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
-    let before_ms = engine.now_ms().saturating_sub(stored_ms(round.retention.as_millis()));
-    let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
-    let params =
-        trim::TrimDueListParams { ended_before_ms: before_ms, namespace, tag_key, tag_value, page_size: SWEEP_PAGE };
-    let due = engine.db().read(params).await?;
-    let lanes: BTreeSet<(PartitionNumber, LaneName)> =
-        due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();
-    let mut report = Report::default();
-    for (partition_key, lane_id) in lanes {
-        let ended = Ended { partition_key, lane_id, before_ms };
-        match forget_ended(engine, &ended, SWEEP_BATCH, &round.filter).await {
-            Ok(trimmed) => report.processed = report.processed.saturating_add(trimmed),
-            Err(error) => report.count(Err(error)),
+    let now_ms = engine.db().read(server::ServerTimeParams).await?.now_ms.min(engine.now_ms());
+    let before_ms = now_ms.saturating_sub(stored_ms(round.retention.as_millis()));
+    let is_spread = engine.db().is_spread().await?;
+    let mut pages = Pages::new(round, now_ms);
+    while let Some(after) = pages.after() {
+        let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
+        let params = trim::TrimDueListParams {
+            ended_before_ms: before_ms,
+            after_terminal_at_ms: after.at_ms,
+            after_partition_key: after.partition_key,
+            after_execution_id: after.id.into(),
+            namespace,
+            tag_key,
+            tag_value,
+            page_size: PAGE_SIZE,
+        };
+        let rows = engine.db().read(params).await?;
+        let place = |row: &trim::TrimDueListRow| {
+            Place::new(row.terminal_at_ms, row.execution.partition_key, row.execution.execution_id)
+        };
+        let mut ended: BTreeMap<PartitionNumber, Vec<ExecutionUuid>> = BTreeMap::new();
+        for row in pages.of(rows, place) {
+            ended.entry(row.execution.partition_key).or_default().push(row.execution.execution_id);
+        }
+        for (partition_key, executions) in ended {
+            for page in executions.chunks(PAGE as usize) {
+                let lock =
+                    trim::TrimLockParams { partition_key, executions: page.to_vec(), ended_before_ms: before_ms };
+                match forget_page(engine, lock, &round.filter, is_spread).await {
+                    Ok(forgotten) => pages.report.add(Report::of(forgotten)),
+                    Err(error) => pages.count(Err(error)),
+                }
+            }
         }
     }
-    Ok(report)
+    Ok(pages.report)
 }
 
 /// The executions of a lane that ended before a time.
@@ -136,10 +153,7 @@ async fn forget_ended<D: Dialect>(
         let is_last = (page.len() as i64) < page_size;
         let executions = page.into_iter().map(|row| row.execution_id).collect();
         let lock = trim::TrimLockParams { partition_key, executions, ended_before_ms: before_ms };
-        let filter = filter.clone();
-        let page = transaction!(engine, "trim", [lock, filter, is_spread], |conn| {
-            forget_on::<D>(conn, lock, filter, *is_spread).await
-        })?;
+        let page = forget_page(engine, lock, filter, is_spread).await?;
         forgotten = forgotten.saturating_add(page);
         if is_last {
             break;
@@ -148,13 +162,26 @@ async fn forget_ended<D: Dialect>(
     Ok(forgotten)
 }
 
+/// Forgets those of some executions that are old enough, pass the filter and are free, in one transaction.
+async fn forget_page<D: Dialect>(
+    engine: &Engine<D>,
+    lock: trim::TrimLockParams,
+    filter: &ScannerFilter,
+    is_spread: bool,
+) -> Result<u32, EngineError> {
+    let filter = filter.clone();
+    transaction!(engine, "trim", [lock, filter, is_spread], |conn| {
+        forget_on::<D>(conn, lock, filter, *is_spread).await
+    })
+}
+
 async fn forget_on<D: Dialect>(
     conn: &mut D::Connection,
     lock: &trim::TrimLockParams,
     filter: &ScannerFilter,
     is_spread: bool,
 ) -> Result<u32, Abort> {
-    let partition_key = lock.partition_key;
+    let trim::TrimLockParams { partition_key, ended_before_ms, .. } = *lock;
     let mut ended = Vec::new();
     for row in conn.trim_lock(lock).await? {
         let key = ExecKey { partition_key, execution_id: row.execution_id };
@@ -176,14 +203,13 @@ async fn forget_on<D: Dialect>(
     }
     let executions: Vec<String> =
         ended.iter().map(|row| ExecKey { partition_key, execution_id: row.execution_id }.text()).collect();
-    let leases =
-        trim::TrimLeaseEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
+    let (partition, named) = (partition_key.into(), || executions.clone());
+    let leases = trim::TrimLeaseEventDeleteParams { partition_key: partition, ended_before_ms, executions: named() };
     conn.trim_lease_event_delete(&leases).await?;
-    let signals =
-        trim::TrimSignalEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
+    let signals = trim::TrimSignalEventDeleteParams { partition_key: partition, ended_before_ms, executions: named() };
     conn.trim_signal_event_delete(&signals).await?;
     let operators =
-        trim::TrimOperatorEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
+        trim::TrimOperatorEventDeleteParams { partition_key: partition, ended_before_ms, executions: named() };
     conn.trim_operator_event_delete(&operators).await?;
     if is_spread {
         conn.spread_usage_delete(&spread::SpreadUsageDeleteParams { executions }).await?;

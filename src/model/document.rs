@@ -67,6 +67,9 @@ fn is_flow_tag(name: &str) -> bool {
     space.starts_with(|c: char| c.is_ascii_lowercase()) && space.chars().all(word)
 }
 
+/// How many workers of an execution are gone whose leases ran out.
+pub(crate) const CRASH_COUNT: &str = "crash_count";
+
 /// A counter stored as unsigned decimal text or as a number; 0 when it is neither.
 pub(crate) fn counter(document: &Value, name: &str) -> u32 {
     match document.get(name) {

@@ -64,6 +64,9 @@ pub struct FullScannerConfig {
     /// How long an execution that ended is kept, and how long events, flows that are over and the history of worker
     /// instances are: a day unless it is set. Without a filter, `growth_interval` forgets the latter.
     pub retention: Duration,
+    /// How long one run of a sweep goes on at most with one kind of rows: half a minute unless it is set. It goes on page
+    /// by page until nothing is left to do, and does a page at least; the rest is for the next run.
+    pub sweep_time_limit: Duration,
     /// Which executions the sweeps look at.
     pub scanner_filter: ScannerFilter,
 }
@@ -125,6 +128,7 @@ impl FullScannerConfig {
             growth_interval: Duration::ZERO,
             dependency_stale_threshold_ms: Self::DEFAULT_DEP_STALE_MS,
             retention: Duration::from_secs(24 * 60 * 60),
+            sweep_time_limit: Duration::from_secs(30),
             scanner_filter: ScannerFilter::NOOP,
         }
     }
@@ -135,7 +139,9 @@ impl FullScannerConfig {
             filter: self.scanner_filter.clone(),
             only_partition: None,
             retention: self.retention,
+            time_limit: self.sweep_time_limit,
             stale_ms: self.dependency_stale_threshold_ms,
+            stopped: None,
         }
     }
 }

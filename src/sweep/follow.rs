@@ -3,7 +3,6 @@
 //! This is a shortcut. Nothing is lost when it is missed or fails: the dependency sweep finds completions that
 //! nobody has followed. So it waits a moment only for rows that somebody holds.
 
-use ff_core::backend::ScannerFilter;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -13,6 +12,7 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::column::PartitionNumber;
 use crate::db::{Dialect, OutboxEvent};
 use crate::engine::{Engine, WeakEngine, dependency};
+use crate::sweep::FullScannerConfig;
 
 /// How many completions are followed at the same time.
 const AT_ONCE: usize = 8;
@@ -52,7 +52,7 @@ async fn follow_one<D: Dialect>(engine: Engine<D>, event: OutboxEvent) {
 
 /// Follows what nobody followed, because more was told than is kept.
 async fn follow_lost<D: Dialect>(engine: Engine<D>) {
-    if let Err(error) = dependency::follow_forgotten(&engine, &ScannerFilter::NOOP, i64::MAX).await {
+    if let Err(error) = dependency::follow_forgotten(&engine, &FullScannerConfig::off().round(), i64::MAX).await {
         tracing::warn!(%error, "missed completions were not followed at once");
     }
 }

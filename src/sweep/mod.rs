@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::db::Dialect;
-use crate::engine::round::Report;
+use crate::engine::round::{Report, Round};
 use crate::engine::{Engine, WeakEngine};
 
 mod config;
@@ -115,7 +115,7 @@ async fn repeat<D: Dialect>(
     config: Arc<FullScannerConfig>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let (interval, round) = ((sweep.interval)(&config), config.round());
+    let (interval, round) = ((sweep.interval)(&config), Round { stopped: Some(stopped.clone()), ..config.round() });
     loop {
         tokio::select! {
             // Also when the handle is gone.

@@ -1,7 +1,8 @@
 //! The table of sweeps: one line each, the same for both databases.
 //!
 //! To add one, write its step in [`crate::engine`] and its line here. A step is an
-//! `async fn(&Engine<D>, ..) -> Result<Report, EngineError>`. It does a bounded amount of work, judges every
+//! `async fn(&Engine<D>, ..) -> Result<Report, EngineError>`. It goes on page by page, in transactions of a page or a row,
+//! until nothing is left or the time of the run is over ([`Time`](crate::engine::round::Time)), judges every
 //! row again under the row's lock, because several processes may sweep one database, and counts a row that
 //! fails instead of giving up on the others. It waits for nobody: a row that somebody holds is left to the next run
 //! ([`seize`](crate::engine::seize)).
@@ -49,15 +50,15 @@ pub(crate) fn all<D: Dialect>() -> Vec<Sweep<D>> {
     vec![
         sweep!("attempt_timeout", attempt_timeout_interval, |engine, round| expiry::sweep_attempts(engine, round)),
         sweep!("budget_reconciler", budget_reconciler_interval, |engine| budget::reconcile_all(engine)),
-        sweep!("budget_reset", budget_reset_interval, |engine| budget::reset_due(engine)),
-        sweep!("cancel_reconciler", cancel_reconciler_interval, |engine| flow_cancel::sweep_backlog(engine)),
-        sweep!("delayed_promoter", delayed_promoter_interval, |engine| execution::sweep_delayed(engine)),
-        sweep!("dependency", dependency_reconciler_interval, |engine, round| dependency::sweep(engine, &round.filter, round.stale_ms)),
-        sweep!("edge_cancel_dispatcher", edge_cancel_dispatcher_interval, |engine| sibling::sweep_cancels(engine)),
-        sweep!("edge_cancel_reconciler", edge_cancel_reconciler_interval, |engine| sibling::sweep_leftovers(engine)),
+        sweep!("budget_reset", budget_reset_interval, |engine, round| budget::reset_due_at(engine, round, engine.now_ms())),
+        sweep!("cancel_reconciler", cancel_reconciler_interval, |engine, round| flow_cancel::sweep_backlog(engine, round)),
+        sweep!("delayed_promoter", delayed_promoter_interval, |engine, round| execution::sweep_delayed(engine, round)),
+        sweep!("dependency", dependency_reconciler_interval, |engine, round| dependency::sweep(engine, round)),
+        sweep!("edge_cancel_dispatcher", edge_cancel_dispatcher_interval, |engine, round| sibling::sweep_cancels(engine, round)),
+        sweep!("edge_cancel_reconciler", edge_cancel_reconciler_interval, |engine, round| sibling::sweep_leftovers(engine, round)),
         sweep!("execution_deadline", execution_deadline_interval, |engine, round| expiry::sweep_deadlines(engine, round)),
-        sweep!("flow_projector", flow_projector_interval, |engine| flow::sweep_summaries(engine)),
-        sweep!("grant_expiry", lease_expiry_interval, |engine| schedule::sweep_grants(engine)),
+        sweep!("flow_projector", flow_projector_interval, |engine, round| flow::sweep_summaries(engine, round)),
+        sweep!("grant_expiry", lease_expiry_interval, |engine, round| schedule::sweep_grants(engine, round)),
         sweep!("growth", growth_interval, |engine, round| retention::sweep(engine, round)),
         sweep!("index_reconciler", index_reconciler_interval, |engine, round| expiry::sweep_checks(engine, round)),
         sweep!("lease_expiry", lease_expiry_interval, |engine, round| expiry::sweep_leases(engine, round)),

@@ -4,17 +4,20 @@
 //! here, and so does one that it names wrongly.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use ff_backend_sql::FullScannerConfig;
-use ff_core::backend::{CancelFlowPolicy, CancelFlowWait, ScannerFilter};
+use ff_backend_sql::{FullScannerConfig, PostgresBackend};
+use ff_core::backend::{BackendConfig, CancelFlowPolicy, CancelFlowWait, ScannerFilter};
 use ff_core::contracts::{IdempotencyKey, RecordSpendArgs};
+use ff_core::partition::PartitionConfig;
 use ff_core::policy::RoutingRequirements;
 use ff_core::types::{ExecutionId, FlowId};
 
 use crate::dependency::{edge, member, settled, succeed};
 use crate::flow::created as flow_created;
-use crate::harness::{Harness as Opened, Tables, id_in, on_every_database, uuid_of};
+use crate::harness::{Harness as Opened, Kind, Place, T0, Tables, id_in, on_every_database, run, uuid_of};
 use crate::suspend::suspended_with;
+use crate::trim::random;
 use crate::{budget, every_method, flow_cancel, operator};
 
 const HOUR_MS: i64 = 60 * 60 * 1_000;
@@ -45,6 +48,23 @@ const SWEEPS: [&str; 20] = [
     "unblock",
     "worker_registry_ttl_sweep",
 ];
+
+/// The outboxes whose rows are forgotten by the time that they tell, with what their rows have besides, and that time.
+const OUTBOXES: [(&str, &str, &str); 3] = [
+    ("ff_lease_event", "event_type", "occurred_at_ms"),
+    ("ff_signal_event", "signal_id", "delivered_at_ms"),
+    ("ff_operator_event", "event_type", "occurred_at_ms"),
+];
+
+/// Puts events of a time into an outbox.
+async fn events(h: &Opened, table: &str, column: &str, time: &str, count: u32, at_ms: i64) {
+    h.alter(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+         INSERT INTO {table} (execution_id, {column}, {time}, partition_key)
+         SELECT 'somebody', 'replayed', {at_ms}, 1 FROM n"
+    ))
+    .await;
+}
 
 /// What becomes of the rows of a table when nothing lives any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +158,32 @@ async fn end_everything(h: &Opened) {
         cancelled.await.expect("the flow is cancelled");
     }
     settled(h).await;
+}
+
+/// A subquery that locks is run again for each row under a nested loop, and would pick other rows each time.
+#[tokio::test]
+async fn a_page_has_its_size_under_every_plan() {
+    run(Kind::Postgres, |h| async move {
+        let Place::Postgres { url } = h.place() else { panic!("Postgres was asked for") };
+        if h.is_spread() {
+            return;
+        }
+        for (table, columns, time) in OUTBOXES {
+            events(&h, table, columns, time, 1_200, T0).await;
+        }
+        h.pass_ms(DAY_MS + 1);
+        for way in ["hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"] {
+            let off = format!("format('ALTER DATABASE %I SET enable_{way} = off', current_database())");
+            h.alter(&format!("DO $$ BEGIN EXECUTE {off}; END $$")).await;
+        }
+        // Sessions that are open keep what they began with.
+        let config = BackendConfig::postgres(url.clone());
+        let opened = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), h.clock.clone()).await;
+        let mut a_page = FullScannerConfig::default();
+        a_page.sweep_time_limit = Duration::ZERO;
+        assert_eq!(opened.expect("it opens").sweep_for_test("growth", &a_page).await.unwrap(), (1_500, 0));
+    })
+    .await;
 }
 
 on_every_database! {
@@ -267,5 +313,75 @@ on_every_database! {
         h.pass_ms(1);
         h.sweep("growth").await;
         assert_eq!(h.texts("SELECT CAST(execution_id AS text) FROM ff_budget_usage_by_exec").await, [uuid_of(&living)]);
+    }
+
+    async fn events_are_forgotten_however_many_there_are(h) {
+        for (table, columns, time) in OUTBOXES {
+            events(&h, table, columns, time, 11_000, T0).await;
+        }
+        h.pass_ms(DAY_MS + 1);
+        assert_eq!(h.sweep("growth").await, (33_000, 0));
+        for (table, ..) in OUTBOXES {
+            assert_eq!(h.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+        }
+    }
+
+    async fn a_run_whose_time_is_over_forgets_a_page_of_everything(h) {
+        for (table, columns, time) in OUTBOXES {
+            events(&h, table, columns, time, 700, T0).await;
+        }
+        h.pass_ms(DAY_MS + 1);
+        let mut config = FullScannerConfig::default();
+        config.sweep_time_limit = Duration::ZERO;
+        assert_eq!(h.sweep_with("growth", &config).await, (1_500, 0));
+        assert_eq!(h.sweep_with("growth", &config).await, (600, 0));
+    }
+
+    async fn events_of_a_clock_that_is_ahead_keep_no_others(h) {
+        for (table, columns, time) in OUTBOXES {
+            events(&h, table, columns, time, 600, T0 + 2 * DAY_MS).await;
+            events(&h, table, columns, time, 700, T0).await;
+        }
+        h.pass_ms(DAY_MS + 1);
+        assert_eq!(h.sweep("growth").await, (2_100, 0));
+        for (table, ..) in OUTBOXES {
+            assert_eq!(h.number(&format!("SELECT count(*) FROM {table}")).await, 600, "{table}");
+        }
+        h.pass_ms(2 * DAY_MS);
+        assert_eq!(h.sweep("growth").await, (1_800, 0), "they go when a day has passed since the time they tell");
+    }
+
+    async fn completions_of_a_clock_that_is_ahead_keep_no_others(h) {
+        // What the database noted when they were committed, and what the host took for the time.
+        for (count, committed_at_ms, occurred_at_ms) in [(600, T0, T0 + 9 * DAY_MS), (700, T0, T0), (5, T0 + DAY_MS, T0 + DAY_MS)] {
+            h.alter(&format!(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+                 INSERT INTO ff_completion_event (partition_key, execution_id, outcome, occurred_at_ms, committed_at_ms)
+                 SELECT 1, {}, 'success', {occurred_at_ms}, {committed_at_ms} FROM n",
+                random(&h)
+            ))
+            .await;
+        }
+        h.pass_ms(DAY_MS + 1);
+        assert_eq!(h.sweep("growth").await, (1_300, 0));
+        assert_eq!(h.number("SELECT count(*) FROM ff_completion_event").await, 5);
+    }
+
+    async fn grants_that_nobody_used_are_forgotten_however_many_there_are(h) {
+        h.alter(&format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+             INSERT INTO ff_claim_grant (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id,
+                    grant_ttl_ms, issued_at_ms, expires_at_ms)
+             SELECT 1, {}, {}, 'claim', 'w', 'i', 1, {T0}, {T0} FROM n",
+            match h.tables() {
+                Tables::Sqlite(..) => "randomblob(16)",
+                Tables::Postgres(_) => "uuid_send(gen_random_uuid())",
+            },
+            random(&h)
+        ))
+        .await;
+        h.pass_ms(1);
+        assert_eq!(h.sweep("growth").await, (1_200, 0));
+        assert_eq!(h.number("SELECT count(*) FROM ff_claim_grant").await, 0);
     }
 }

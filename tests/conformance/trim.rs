@@ -1,5 +1,7 @@
 //! Forgetting executions that ended long ago.
 
+use std::time::Duration;
+
 use ff_backend_sql::FullScannerConfig;
 use ff_core::backend::{Frame, FrameKind, ScannerFilter};
 use ff_core::partition::{Partition, PartitionFamily};
@@ -64,6 +66,27 @@ async fn ended_in(h: &Opened, partition: u16, namespace: &str) -> ExecutionId {
     id
 }
 
+/// The expression of an id that no other row has.
+pub(crate) fn random(h: &Opened) -> &'static str {
+    match h.tables() {
+        Tables::Sqlite(..) => "randomblob(16)",
+        Tables::Postgres(_) => "gen_random_uuid()",
+    }
+}
+
+/// Puts executions of a lane and partition into the tables that ended when the test began.
+async fn many_ended(h: &Opened, count: u32, partition: u16, lane: &str, document: &str) {
+    let random = random(h);
+    h.alter(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+         INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
+                eligibility_state, public_state, attempt_state, created_at_ms, terminal_at_ms, raw_fields)
+         SELECT {partition}, {random}, '{lane}', 'terminal', 'unowned', 'not_applicable', 'completed', 'attempt_terminal',
+                {T0}, {T0}, '{document}' FROM n"
+    ))
+    .await;
+}
+
 #[tokio::test]
 async fn a_trim_through_a_filter_holds_nothing_but_what_it_forgets() {
     run(Kind::Postgres, |h| async move {
@@ -122,17 +145,7 @@ on_every_database! {
     async fn the_sweep_reads_through_its_filter(h) {
         let own = ended_in(&h, 1, "own").await;
         h.alter(&format!("UPDATE ff_exec_core SET terminal_at_ms = {} WHERE {}", T0 + 1, h.of(&own))).await;
-        let random = match h.tables() {
-            Tables::Sqlite(..) => "randomblob(16)",
-            Tables::Postgres(_) => "gen_random_uuid()",
-        };
-        h.alter(&format!(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-             INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
-                    eligibility_state, public_state, attempt_state, created_at_ms, terminal_at_ms, raw_fields)
-             SELECT 1, {random}, 'theirs', 'terminal', 'unowned', 'not_applicable', 'completed', 'attempt_terminal',
-                    {T0}, {T0}, '{{\"namespace\":\"others\"}}' FROM n"
-        )).await;
+        many_ended(&h, 1_200, 1, "theirs", r#"{"namespace":"others"}"#).await;
         h.pass_ms(24 * 60 * 60 * 1_000 + 1);
         let mut config = FullScannerConfig::default();
         config.scanner_filter = ScannerFilter::new().with_namespace("own");
@@ -240,5 +253,18 @@ on_every_database! {
         h.pass_ms(1);
         assert_eq!(h.sweep("retention_trimmer").await, (2, 0));
         assert_eq!(traces(&h, &first).await + traces(&h, &second).await, 0);
+    }
+
+    async fn the_sweep_goes_on_until_nothing_is_left_or_its_time_is_over(h) {
+        many_ended(&h, 700, 1, "busy", "{}").await;
+        many_ended(&h, 30, 0, "quiet", "{}").await;
+        h.pass_ms(24 * 60 * 60 * 1_000 + 1);
+        let mut config = FullScannerConfig::default();
+        config.sweep_time_limit = Duration::ZERO;
+        let (first, failed) = h.sweep_with("retention_trimmer", &config).await;
+        assert_eq!(failed, 0);
+        assert!((1..730).contains(&first), "a run whose time is over at once does one page: {first}");
+        assert_eq!(h.sweep("retention_trimmer").await, (730 - first, 0));
+        assert_eq!(h.number("SELECT count(*) FROM ff_exec_core").await, 0);
     }
 }

@@ -103,6 +103,7 @@ rules! {
     LIKE_CASE = "like_case",
     LIMIT_DIFFERS = "limit_differs",
     LIMIT_WITHOUT_NUMBER = "limit_without_number",
+    LIMITED_SUBQUERY = "limited_subquery",
     LOCAL_TIME = "local_time",
     LOCAL_WITH_SHARDS = "local_with_shards",
     LOCK_DIFFERS = "lock_differs",

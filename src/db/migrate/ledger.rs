@@ -103,6 +103,8 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1022_blocked_index",
         "1046_retention_indexes",
         "1080_claim_marks",
+        "1161_event_times",
+        "1162_delayed_lanes",
     ]
 );
 
@@ -158,6 +160,8 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1140_crowded_marks",
         "1150_order_is_no_key",
         "1160_waitpoints_of_many",
+        "1161_event_times",
+        "1162_delayed_lanes",
     ]
 );
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sqlx::PgConnection;
 
-use crate::column::{ExecKey, StoredIndex};
+use crate::column::{ExecKey, LaneName, StoredIndex};
 use crate::db::dialect::{Combines, Ran};
 use crate::statements::Statement as _;
 use crate::statements::attempt::{
@@ -294,14 +294,14 @@ impl Combines for ResumeClaimParams {
 
 impl Combines for ExecutionPromoteDueParams {
     type Answer = u64;
-    type Group = ();
+    type Group = LaneName;
     type Key = ();
 
     fn group(&self) -> Option<Self::Group> {
-        Some(())
+        Some(self.lane_id.clone())
     }
 
-    /// Whoever looks at the same moment needs one look.
+    /// Whoever looks at a lane at the same moment needs one look.
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let Some(latest) = members.iter().max_by_key(|member| member.now_ms) else { return Ok(Vec::new()) };

@@ -9,15 +9,15 @@ use serde_json::json;
 use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::claim::give_back::{Answered, Took};
 use crate::engine::named::{ClaimSeen, claim_refusal, not_active};
 use crate::engine::policy::give_back::Before;
-use crate::engine::{Engine, execution};
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key};
 use crate::model::word::{AttemptWord, LeaseWord, OwnershipWord, PhaseWord};
-use crate::statements::{Statements, attempt, grant, typed};
+use crate::statements::{Statements, attempt, grant, spread, typed};
 
 /// Who an operator's lease belongs to.
 const OPERATOR: &str = "operator";
@@ -32,8 +32,8 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
     args: &IssueGrantAndClaimArgs,
 ) -> Answered<ClaimGrantOutcome> {
     let key = exec_key(&args.execution_id)?;
-    execution::promote_due_sometimes(engine).await?;
     let now_ms = engine.now_ms();
+    engine.db().unit(spread::SpreadDelayedReleaseParams { execution: key, now_ms }).await?;
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_duration_ms));
     let take = Take { key, now_ms, lease_expires_at_ms, lease_id: LeaseId::new(), attempt_id: AttemptId::new() };
     let lease_id = take.lease_id.clone();

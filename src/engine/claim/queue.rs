@@ -30,9 +30,10 @@ pub(crate) async fn next<D: Dialect>(
     for token in &capabilities.tokens {
         reject_nul("capabilities", token)?;
     }
-    let nothing_is_due = execution::promote_due_sometimes(engine).await?;
+    let lane_id = lane.into();
+    let nothing_is_due = execution::promote_due_sometimes(engine, &lane_id).await?;
     let claimed = claim_now(engine, lane, capabilities, policy).await?;
-    if claimed.0.is_some() || nothing_is_due || execution::promote_due(engine).await? == 0 {
+    if claimed.0.is_some() || nothing_is_due || execution::promote_due(engine, &lane_id).await? == 0 {
         return Ok(claimed);
     }
     claim_now(engine, lane, capabilities, policy).await

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::model::id::invalid_input;
 
+/// How often an execution without a retry policy may fail, and any may crash, unless the program says otherwise.
+pub(crate) const DEFAULT_LIMIT: u32 = 25;
+
 /// What follows a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterFailure {
@@ -47,10 +50,17 @@ fn not_a_factor(multiplier: f64) -> String {
 
 /// Decides for a failure that may be tried again, after `retries` earlier retries.
 ///
-/// `policy` is the stored execution policy. Without a `retry_policy` in it, a retry starts at once, however
-/// often; one that cannot be read allows no retry. `random` spreads a delay with jitter over its upper half.
-pub(crate) fn after_failure(policy: Option<&Value>, retries: u32, random: u64) -> AfterFailure {
+/// `policy` is the stored execution policy. Without a `retry_policy` in it, a retry starts at once, unless
+/// `is_enough` says of the number of failures that there were as many as may be; one that cannot be read allows no
+/// retry. `random` spreads a delay with jitter over its upper half.
+pub(crate) fn after_failure(
+    policy: Option<&Value>,
+    retries: u32,
+    random: u64,
+    is_enough: impl Fn(u32) -> bool,
+) -> AfterFailure {
     let stored = match policy.and_then(|policy| policy.get("retry_policy")) {
+        None | Some(Value::Null) if is_enough(retries.saturating_add(1)) => return AfterFailure::Ends,
         None | Some(Value::Null) => return AfterFailure::RetriesNow,
         Some(stored) => stored,
     };
@@ -181,9 +191,22 @@ mod tests {
     }
 
     #[test]
-    fn without_a_policy_a_retry_starts_at_once() {
-        assert_eq!(after_failure(None, 900, 0), AfterFailure::RetriesNow);
-        assert_eq!(after_failure(Some(&json!({"retry_policy": null})), 900, 0), AfterFailure::RetriesNow);
+    fn without_a_policy_a_retry_starts_at_once_until_there_were_enough() {
+        for policy in [None, Some(&json!({"retry_policy": null}))] {
+            assert_eq!(super::after_failure(policy, 900, 0, |_| false), AfterFailure::RetriesNow);
+            assert_eq!(super::after_failure(policy, 23, 0, |failures| failures >= 25), AfterFailure::RetriesNow);
+            assert_eq!(super::after_failure(policy, 24, 0, |failures| failures >= 25), AfterFailure::Ends);
+        }
+    }
+
+    #[test]
+    fn a_policy_may_allow_more_than_the_limit() {
+        let policy = policy(json!({"type": "fixed", "delay_ms": 0}), 90);
+        assert_eq!(super::after_failure(Some(&policy), 80, 0, |_| true), AfterFailure::RetriesNow);
+    }
+
+    fn after_failure(policy: Option<&Value>, retries: u32, random: u64) -> AfterFailure {
+        super::after_failure(policy, retries, random, |_| false)
     }
 
     #[test]

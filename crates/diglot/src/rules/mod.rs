@@ -35,6 +35,7 @@ mod key_shift;
 mod like_backslash;
 mod like_case;
 mod limit_without_number;
+mod limited_subquery;
 mod local_time;
 mod local_with_shards;
 mod lock_on_shards;
@@ -205,6 +206,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::LIKE_BACKSLASH, like_backslash::check),
     Lint::new(rule::LIKE_CASE, like_case::check),
     Lint::new(rule::LIMIT_WITHOUT_NUMBER, limit_without_number::check),
+    Lint::new(rule::LIMITED_SUBQUERY, limited_subquery::check),
     Lint::new(rule::LOCAL_TIME, local_time::check),
     Lint::new(rule::LOCAL_WITH_SHARDS, local_with_shards::check),
     Lint::new(rule::LOCK_ON_SHARDS, lock_on_shards::check),

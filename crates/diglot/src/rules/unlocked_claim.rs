@@ -14,12 +14,13 @@
 //!
 //! # Write instead
 //!
-//! `FOR UPDATE SKIP LOCKED` behind the LIMIT.
+//! `FOR UPDATE SKIP LOCKED` behind the LIMIT, in a CTE, so that the rows are picked once.
 //!
 //! # Example
 //!
 //! ```text
-//! WHERE id IN (SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT :n FOR UPDATE SKIP LOCKED)
+//! WITH picked AS (SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT :n FOR UPDATE SKIP LOCKED)
+//! UPDATE job SET state = 'taken' WHERE id IN (SELECT picked.id FROM picked)
 //! ```
 
 use super::Context;
@@ -88,7 +89,7 @@ fn finding(context: &Context<'_>, query: &Query, table: &str, target: &Source, l
     let span = query.limit.as_ref().map_or(query.span, |limit| limit.span);
     let message = format!("{}: rows of `{table}` are picked without a lock and then changed", context.name());
     let found = Diagnostic::error(rule::UNLOCKED_CLAIM, message, span, label);
-    found.context(target.span, "changed here").help("write `FOR UPDATE SKIP LOCKED` behind the LIMIT")
+    found.context(target.span, "changed here").help("write `FOR UPDATE SKIP LOCKED` behind the LIMIT, in a CTE")
 }
 
 /// Whether the WHERE of the write itself asks for a column that it changes.
