@@ -21,6 +21,7 @@ use crate::engine::{Engine, WeakEngine};
 mod config;
 pub(crate) mod follow;
 pub(crate) mod table;
+pub(crate) mod time;
 
 pub use config::FullScannerConfig;
 #[cfg(feature = "postgres")]
@@ -123,6 +124,10 @@ async fn repeat<D: Dialect>(
             () = sleep(interval) => {}
         }
         let Some(engine) = engine.upgrade() else { return };
+        if !engine.clock().is_told() {
+            tracing::warn!(sweep = sweep.name, "the server has not told the time yet, so nothing is swept");
+            continue;
+        }
         match (sweep.step)(&engine.impatient(), &round).await {
             Ok(Report { processed: 0, errors: 0 }) => {}
             Ok(Report { processed, errors }) => tracing::debug!(sweep = sweep.name, processed, errors, "swept"),

@@ -11,6 +11,7 @@ mod admission;
 mod attempt;
 mod budget;
 mod claim;
+mod clocks;
 mod deadline;
 mod dependency;
 mod door;
