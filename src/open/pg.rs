@@ -48,7 +48,8 @@ impl PostgresBackend {
     ///
     /// The isolation level is `read committed`, which nothing changes.
     ///
-    /// Times are judged by the server's clock, which is asked here and every five seconds.
+    /// Times are judged by the server's clock, which is asked here and every five seconds. Sweeps have one connection of
+    /// their own beside the pool.
     ///
     /// Claims, completions, failures for good, renewals, appends and creations that wait at the same moment go to
     /// the server as one statement; each has its own answer. `options[ff_sql.combining]=off` in the URL has each run alone.
@@ -56,7 +57,8 @@ impl PostgresBackend {
     /// # Errors
     /// * `Unavailable` when `config` is not about Postgres.
     /// * As [`map_sqlx_error`](crate::map_sqlx_error) when the server cannot be reached; with
-    ///   [`CertificateRefused`](crate::CertificateRefused) as the source when the driver does not take its certificate,
+    ///   [`CertificateRefused`](crate::CertificateRefused) as the source when the driver does not take its certificate, with
+    ///   [`SessionsShared`](crate::SessionsShared) when a pooler hands sessions on after each transaction.
     pub async fn connect(config: BackendConfig) -> Result<Arc<dyn EngineBackend>, EngineError> {
         let backend = Self::open(config, PartitionConfig::default(), Clock::of_server()).await?;
         Ok(backend)
@@ -83,6 +85,8 @@ impl PostgresBackend {
     ///
     /// * The schema's triggers tell other processes of new rows, inside the transaction, which is slower under load
     ///   than what [`connect`](Self::connect) sets up.
+    /// * Whether a pooler stands before the server that hands sessions on after each transaction is not looked at, and
+    ///   nothing works there.
     /// * Unless the pool, its role or its database sets `lock_timeout`, `idle_in_transaction_session_timeout` and
     ///   keepalives, rows that a dead client has locked stay locked until its connection breaks, and operations on
     ///   these rows wait. Sweeps pass them by in any case.

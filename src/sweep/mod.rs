@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::db::Dialect;
+use crate::db::{Dialect, sweeping};
 use crate::engine::round::Report;
 use crate::engine::{Engine, WeakEngine};
 
@@ -105,7 +105,7 @@ pub(crate) async fn run_once<D: Dialect>(
     config: &FullScannerConfig,
 ) -> Result<Report, EngineError> {
     match table::all::<D>().into_iter().find(|sweep| sweep.name == name) {
-        Some(sweep) => (sweep.step)(&engine.impatient(), &config.round()).await,
+        Some(sweep) => sweeping((sweep.step)(&engine.impatient(), &config.round())).await,
         None => Err(EngineError::NotFound { entity: "sweep" }),
     }
 }
@@ -128,7 +128,7 @@ async fn repeat<D: Dialect>(
             tracing::warn!(sweep = sweep.name, "the server has not told the time yet, so nothing is swept");
             continue;
         }
-        match (sweep.step)(&engine.impatient(), &round).await {
+        match sweeping((sweep.step)(&engine.impatient(), &round)).await {
             Ok(Report { processed: 0, errors: 0 }) => {}
             Ok(Report { processed, errors }) => tracing::debug!(sweep = sweep.name, processed, errors, "swept"),
             Err(error) => tracing::warn!(sweep = sweep.name, %error, "a sweep failed"),
