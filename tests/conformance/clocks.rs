@@ -51,7 +51,7 @@ impl Hosts {
         Self { right, wrong, ahead_ms }
     }
 
-    /// What a program on the host with the wrong clock takes for now.
+    /// What a program on the host with the wrong clock takes for the present time.
     fn wrong_now(&self) -> TimestampMs {
         TimestampMs::from_millis(Clock::system().now_ms() + self.ahead_ms)
     }

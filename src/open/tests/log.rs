@@ -1,14 +1,11 @@
 //! What is answered is on the disk: after a process that died, after a disk that failed, after a thread that ended.
 
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tracing::field::Field;
-use tracing::{Event, Level, Metadata, span};
 
 use super::door::{Answer, put, stored};
 use crate::backend::SqliteBackend;
@@ -127,39 +124,6 @@ async fn the_log_is_moved_to_the_file_when_it_is_long_and_written_from_its_start
     Ok(())
 }
 
-#[tokio::test]
-async fn a_log_that_a_reader_made_long_is_told_of_and_short_again_when_the_reader_has_ended() -> Answer<()> {
-    let folder = tempfile::tempdir()?;
-    let database = folder.path().join("door.db");
-    let heard = warnings();
-    let backend = open(&database, 30, Box::new(|_, _| None)).await?;
-    let length = || std::fs::metadata(format!("{}-wal", database.display())).map(|found| found.len());
-    let limit = 30 * (4_096 + 24);
-    let mut reader = backend.pool_for_test().begin().await?;
-    let _: i64 = sqlx::query_scalar("SELECT count(*) FROM ff_worker_registry").fetch_one(&mut *reader).await?;
-    let mut names = 0;
-    while length()? < 20 * limit {
-        put_another(&backend, &mut names).await?;
-    }
-    let told = || {
-        heard.lock().map(|heard| {
-            heard
-                .iter()
-                .filter(|text| text.contains("stays open") && text.contains(&*database.to_string_lossy()))
-                .count()
-        })
-    };
-    let times = told().map_err(|_| "a lock")?;
-    assert!((2..=5).contains(&times), "each time that it is twice as long: {times}");
-    reader.rollback().await?;
-    let commits = names;
-    while length()? > 2 * limit {
-        put_another(&backend, &mut names).await?;
-        assert!(names < commits + 100, "it stays long");
-    }
-    Ok(())
-}
-
 /// Stores a name that nobody has stored.
 async fn put_another(backend: &Arc<SqliteBackend>, names: &mut u32) -> Answer<()> {
     *names += 1;
@@ -167,43 +131,6 @@ async fn put_another(backend: &Arc<SqliteBackend>, names: &mut u32) -> Answer<()
     let name = Box::leak(names.to_string().into_boxed_str());
     put(Arc::clone(backend), "put", name).await?;
     Ok(())
-}
-
-/// What is told in this process from here on by warnings, whoever is meant.
-fn warnings() -> Arc<Mutex<Vec<String>>> {
-    static HEARD: OnceLock<Arc<Mutex<Vec<String>>>> = OnceLock::new();
-    let heard = HEARD.get_or_init(|| {
-        let heard = Arc::default();
-        let _ = tracing::subscriber::set_global_default(Ear(Arc::clone(&heard)));
-        heard
-    });
-    Arc::clone(heard)
-}
-
-struct Ear(Arc<Mutex<Vec<String>>>);
-
-impl tracing::Subscriber for Ear {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() == Level::WARN
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        let mut text = String::new();
-        event.record(&mut |field: &Field, value: &dyn Debug| text.push_str(&format!("{field}={value:?} ")));
-        if let Ok(mut heard) = self.0.lock() {
-            heard.push(text);
-        }
-    }
-
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
 }
 
 #[tokio::test]
