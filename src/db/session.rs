@@ -153,8 +153,8 @@ async fn keep_settings(connection: &mut PgConnection, settings: &[(String, Strin
     Ok(())
 }
 
-/// Whether a pooler hands a session to whoever comes next after each transaction. What is not known for certain, because
-/// nobody else is at work or the server could not be asked, is not so.
+/// Whether a pooler hands a session to whoever comes next after each transaction. What is not certain, because others came
+/// between at each look or the server could not be asked, is not so.
 async fn shares_sessions(options: &PgConnectOptions) -> bool {
     match tokio::time::timeout(LOOKING, compare_sessions(options)).await {
         Ok(Ok(are_shared)) => are_shared,
