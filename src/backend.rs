@@ -72,9 +72,10 @@ impl<D: Dialect> std::fmt::Debug for Backend<D> {
 }
 
 impl<D: Dialect> Backend<D> {
-    /// The façade of a new engine, which follows completions from here on.
+    /// The façade of a new engine, which follows completions and its server's clock from here on.
     pub(crate) fn of(engine: Engine<D>) -> Self {
         sweep::follow::start(&engine);
+        sweep::time::start(&engine);
         Self::over(engine)
     }
 

@@ -82,7 +82,7 @@ pub use db::Postgres;
 #[cfg(feature = "sqlite")]
 pub use db::Sqlite;
 #[cfg(feature = "postgres")]
-pub use db::error::{CertificateRefused, PostgresTransportError, map_sqlx_error};
+pub use db::error::{CertificateRefused, PostgresTransportError, SessionsShared, map_sqlx_error};
 pub use db::migrate::MigrationError;
 #[cfg(feature = "postgres")]
 pub use db::migrate::{MigrationOptions, apply_migrations, apply_migrations_with, check_schema_version};

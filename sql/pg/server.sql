@@ -15,11 +15,24 @@ SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks;
 -- param: for_transaction bool
 SELECT set_config('plan_cache_mode', :mode, :for_transaction);
 
--- Has the server look, while a statement runs or waits, whether its client is still there.
--- name: server_watch_client :exec
--- only: pg — SQLite runs in its client.
--- param: interval text
-SELECT set_config('client_connection_check_interval', :interval, false);
+-- Sets something for the rest of a session.
+-- name: server_set :exec
+-- only: pg — SQLite is set up as its connections are opened.
+-- param: setting text, value text
+SELECT set_config(:setting, :value, false);
+
+-- What a setting is in this session, if it is any.
+-- name: server_setting_read :one
+-- only: pg — SQLite is set up as its connections are opened.
+-- param: setting text
+-- column: value text null
+SELECT current_setting(:setting, true) AS value;
+
+-- Which of the server's sessions serves this connection.
+-- name: server_session_read :one
+-- only: pg — nobody stands between a program and its SQLite.
+-- column: session_id i32
+SELECT pg_backend_pid() AS session_id;
 
 -- Whether the tables are spread over several nodes.
 -- name: server_is_spread :one

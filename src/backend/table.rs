@@ -222,7 +222,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         waitpoint_id: &str,
         now_ms: TimestampMs,
     ) -> Result<(), EngineError> {
-        waitpoint::close(self.engine(), &partition, waitpoint_id, now_ms.0).await
+        waitpoint::close(self.engine(), &partition, waitpoint_id, now_ms).await
     }
     async fn expire_suspension(
         &self,

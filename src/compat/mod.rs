@@ -77,7 +77,7 @@ pub mod dispatch {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn dispatch_completion(pool: &PgPool, event_id: i64) -> Result<DispatchOutcome, EngineError> {
-        let backend = super::over::over(pool);
+        let backend = super::over::over(pool).await?;
         for partition_key in Postgres::counter_partitions(backend.engine().partitions().num_flow_partitions) {
             if let Followed::Edges(edges) = follow_member(backend.engine(), partition_key, event_id).await? {
                 return Ok(DispatchOutcome::Advanced(edges));
@@ -126,7 +126,7 @@ pub mod worker_registry {
         pool: &PgPool,
         args: RegisterWorkerArgs,
     ) -> Result<RegisterWorkerOutcome, EngineError> {
-        over(pool).register_worker(args).await
+        over(pool).await?.register_worker(args).await
     }
 
     /// As the method of the trait.
@@ -137,7 +137,7 @@ pub mod worker_registry {
         pool: &PgPool,
         args: HeartbeatWorkerArgs,
     ) -> Result<HeartbeatWorkerOutcome, EngineError> {
-        over(pool).heartbeat_worker(args).await
+        over(pool).await?.heartbeat_worker(args).await
     }
 
     /// As the method of the trait.
@@ -148,7 +148,7 @@ pub mod worker_registry {
         pool: &PgPool,
         args: MarkWorkerDeadArgs,
     ) -> Result<MarkWorkerDeadOutcome, EngineError> {
-        over(pool).mark_worker_dead(args).await
+        over(pool).await?.mark_worker_dead(args).await
     }
 
     /// As the method of the trait.
@@ -159,7 +159,7 @@ pub mod worker_registry {
         pool: &PgPool,
         args: ListExpiredLeasesArgs,
     ) -> Result<ListExpiredLeasesResult, EngineError> {
-        over(pool).list_expired_leases(args).await
+        over(pool).await?.list_expired_leases(args).await
     }
 
     /// As the method of the trait.
@@ -167,7 +167,7 @@ pub mod worker_registry {
     /// # Errors
     /// As the method of the trait.
     pub async fn list_workers(pool: &PgPool, args: ListWorkersArgs) -> Result<ListWorkersResult, EngineError> {
-        over(pool).list_workers(args).await
+        over(pool).await?.list_workers(args).await
     }
 
     /// Takes the instances of one partition whose time to live is over out of the registry.
@@ -175,6 +175,6 @@ pub mod worker_registry {
     /// # Errors
     /// Those of the database.
     pub async fn ttl_sweep_tick(pool: &PgPool, partition_key: i16) -> Result<ScanReport, EngineError> {
-        worker::sweep(over(pool).engine(), &only_in(partition_key)).await.map(reported)
+        worker::sweep(over(pool).await?.engine(), &only_in(partition_key)).await.map(reported)
     }
 }

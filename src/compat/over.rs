@@ -5,16 +5,20 @@ use std::sync::Arc;
 
 use ff_core::backend::ScannerFilter;
 use ff_core::engine_backend::ReconcileCounts;
+use ff_core::engine_error::EngineError;
 use ff_core::partition::PartitionConfig;
 use sqlx::PgPool;
 
 use crate::backend::PostgresBackend;
 use crate::engine::round::{Report, Round};
+use crate::engine::server;
 use crate::sweep::FullScannerConfig;
 
-/// A backend over somebody's pool, for one call.
-pub(super) fn over(pool: &PgPool) -> Arc<PostgresBackend> {
-    PostgresBackend::from_pool(pool.clone(), PartitionConfig::default())
+/// A backend over somebody's pool, for one call, by the server's clock.
+pub(super) async fn over(pool: &PgPool) -> Result<Arc<PostgresBackend>, EngineError> {
+    let backend = PostgresBackend::from_pool(pool.clone(), PartitionConfig::default());
+    server::follow_clock(backend.engine()).await?;
+    Ok(backend)
 }
 
 /// What a sweep of one partition is asked.

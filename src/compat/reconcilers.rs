@@ -27,7 +27,7 @@ macro_rules! scan_tick {
                 partition_key: i16,
                 filter: &ScannerFilter,
             ) -> Result<ScanReport, EngineError> {
-                let backend = over(pool);
+                let backend = over(pool).await?;
                 expiry::$sweep(backend.engine(), &filtered(partition_key, filter)).await.map(reported)
             }
         }
@@ -65,7 +65,7 @@ pub mod budget_reset {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn scan_tick(pool: &PgPool, partition_key: i16) -> Result<ScanReport, EngineError> {
-        let backend = over(pool);
+        let backend = over(pool).await?;
         budget::reset_due_in(backend.engine(), partition_key.into(), backend.engine().now_ms()).await.map(reported)
     }
 }
@@ -113,7 +113,7 @@ pub mod dependency {
     ) -> Result<ReconcileReport, EngineError> {
         let usual = FullScannerConfig::off().round();
         let round = Round { filter: filter.clone(), stale_ms: stale_threshold_ms, ..usual };
-        let report = dependency::sweep(crate::compat::over::over(pool).engine(), &round).await?;
+        let report = dependency::sweep(crate::compat::over::over(pool).await?.engine(), &round).await?;
         let (reconciled, errors) = (u64::from(report.processed), u64::from(report.errors));
         Ok(ReconcileReport { scanned: reconciled + errors, reconciled, errors, ..ReconcileReport::default() })
     }
@@ -137,7 +137,7 @@ pub mod edge_cancel_dispatcher {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn dispatcher_tick(pool: &PgPool, _filter: &ScannerFilter) -> Result<DispatchReport, EngineError> {
-        sibling::dispatch_round(crate::compat::over::over(pool).engine()).await
+        sibling::dispatch_round(crate::compat::over::over(pool).await?.engine()).await
     }
 }
 
@@ -159,6 +159,6 @@ pub mod edge_cancel_reconciler {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn reconciler_tick(pool: &PgPool, _filter: &ScannerFilter) -> Result<ReconcileReport, EngineError> {
-        sibling::reconcile_round(crate::compat::over::over(pool).engine()).await
+        sibling::reconcile_round(crate::compat::over::over(pool).await?.engine()).await
     }
 }

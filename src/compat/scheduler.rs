@@ -10,7 +10,6 @@ use ff_core::types::{ExecutionId, LaneId, WorkerId, WorkerInstanceId};
 use sqlx::PgPool;
 
 use crate::backend::PostgresBackend;
-use crate::clock::Clock;
 use crate::engine::claim::give_back::unless_dropped;
 use crate::engine::schedule;
 use crate::model::id::exec_key;
@@ -45,7 +44,13 @@ impl PostgresScheduler {
         worker_capabilities: &BTreeSet<String>,
         grant_ttl_ms: u64,
     ) -> Result<Option<ClaimGrant>, EngineError> {
-        let backend = self.backend.get_or_init(|| super::over::over(&self.pool));
+        let backend = match self.backend.get() {
+            Some(backend) => backend,
+            None => {
+                let opened = super::over::over(&self.pool).await?;
+                self.backend.get_or_init(|| opened)
+            }
+        };
         let (lane, worker_id, instance) = (lane.clone(), worker_id.clone(), worker_instance_id.clone());
         let args = ClaimForWorkerArgs::new(lane, worker_id, instance, worker_capabilities.clone(), grant_ttl_ms);
         let claiming =
@@ -92,13 +97,13 @@ pub async fn verify_grant(pool: &PgPool, grant: &ClaimGrant) -> Result<(), Grant
     if key.execution_id != grant.execution_id {
         return Err(GrantVerifyError::Malformed);
     }
-    if key.expires_at_ms <= Clock::system().now_ms() {
+    let unanswered = |error| GrantVerifyError::Transport(Box::new(error));
+    let backend = super::over::over(pool).await.map_err(unanswered)?;
+    if key.expires_at_ms <= backend.engine().now_ms() {
         return Err(GrantVerifyError::Expired);
     }
-    let backend = super::over::over(pool);
     let rows = exec_key(&key.execution_id).map_err(|_| GrantVerifyError::Malformed)?;
     let params = secret::SecretReadParams { kid: key.kid.to_owned() };
-    let unanswered = |error| GrantVerifyError::Transport(Box::new(error));
     let signed_by = backend.db().read(params).await.map_err(unanswered)?;
     let signed_by = signed_by.ok_or(GrantVerifyError::UnknownKid)?;
     let params = typed::TypedGrantNewestParams { execution: rows };

@@ -66,6 +66,20 @@ pub struct PostgresTransportError(#[from] pub sqlx::Error);
 )]
 pub struct CertificateRefused(#[source] pub sqlx::Error);
 
+/// A pooler that hands a session of the server to somebody else after each transaction.
+///
+/// What a session is set to (its time limits, how it plans), what it has prepared and what it listens to would be found by
+/// whoever comes next, and missed by whoever was there.
+#[cfg(feature = "postgres")]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "between this program and its server is a pooler that hands sessions on after each transaction \
+     (PgBouncer: `pool_mode = transaction` or `statement`), where prepared statements, time limits and notifications \
+     get lost; let it keep a session for as long as a connection lasts (`pool_mode = session`), or connect to the \
+     server itself: the backend has a pool of its own"
+)]
+pub struct SessionsShared;
+
 /// The error of a server that cannot be reached, as [`map_sqlx_error`] has it; a refused certificate comes with the way
 /// out.
 #[cfg(feature = "postgres")]
@@ -73,6 +87,9 @@ pub(crate) fn unreachable_server(error: sqlx::Error) -> EngineError {
     let is_certificate = match &error {
         sqlx::Error::Io(error) => error.to_string().contains("certificate"),
         sqlx::Error::Tls(_) => true,
+        sqlx::Error::Configuration(reason) if reason.is::<SessionsShared>() => {
+            return EngineError::Transport { backend: Postgres::LABEL, source: Box::new(SessionsShared) };
+        }
         _ => false,
     };
     match is_certificate {

@@ -33,25 +33,42 @@ impl Wake for Signal {
     }
 }
 
-/// Keeps this thread, and every thread that it starts, on the CPU where it runs now.
+/// Keeps this thread, and every thread that it starts, on one of the CPUs that it may use: on the one where the first
+/// who asks in this process runs, on the next one after that, and so on, so that the writers of several files share none
+/// while there are enough.
 ///
 /// The writer and its connection's thread take turns: one waits while the other works. On two CPUs each turn
 /// wakes one that sleeps, which on a virtual machine costs more than the statement itself; on one CPU it is a
 /// switch. Where the system does not allow it, nothing is lost but that time.
-pub(super) fn stay_on_this_cpu() {
+pub(super) fn stay_on_one_cpu() {
     #[cfg(target_os = "linux")]
     {
-        use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
+        use std::sync::OnceLock;
+        use std::sync::atomic::AtomicUsize;
 
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+        static FIRST: OnceLock<usize> = OnceLock::new();
+        static TURNS: AtomicUsize = AtomicUsize::new(0);
+
+        let Ok(usable) = sched_getaffinity(None) else { return };
+        let usable: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| usable.is_set(*cpu)).collect();
+        let first = *FIRST.get_or_init(sched_getcpu);
+        let Some(cpu) = turn(&usable, first, TURNS.fetch_add(1, Ordering::Relaxed)) else { return };
         let mut here = CpuSet::new();
-        let cpu = sched_getcpu();
-        if cpu < CpuSet::MAX_CPU {
-            here.set(cpu);
-            if let Err(error) = sched_setaffinity(None, &here) {
-                tracing::debug!(%error, cpu, "the writer was not kept on its CPU");
-            }
+        here.set(cpu);
+        if let Err(error) = sched_setaffinity(None, &here) {
+            tracing::debug!(%error, cpu, "the writer was not kept on its CPU");
         }
     }
+}
+
+/// Whose turn it is: the first of the usable CPUs from that one on, and each time the next one.
+#[cfg(target_os = "linux")]
+fn turn(usable: &[usize], first: usize, turn: usize) -> Option<usize> {
+    let begins = usable.iter().position(|cpu| *cpu >= first).unwrap_or_default(); // tidy: behind the last comes the first
+    let place = begins.wrapping_add(turn).checked_rem(usable.len())?;
+    usable.get(place).copied()
 }
 
 /// Runs a future to its end on this thread.
@@ -108,7 +125,7 @@ mod tests {
         use rustix::thread::sched_getaffinity;
 
         let own = std::thread::spawn(|| {
-            stay_on_this_cpu();
+            stay_on_one_cpu();
             let started = std::thread::spawn(|| sched_getaffinity(None));
             (sched_getaffinity(None), started.join().ok())
         });
@@ -116,6 +133,34 @@ mod tests {
         let here = here.expect("the thread's CPUs");
         assert_eq!(here.count(), 1);
         assert_eq!(started, Some(Ok(here)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn writers_take_turns_on_the_cpus_that_the_process_may_use() {
+        let taken = |first, turns| (0..turns).map(|taken| turn(&[2, 5, 7], first, taken)).collect::<Option<Vec<_>>>();
+        assert_eq!(taken(5, 4), Some(vec![5, 7, 2, 5]));
+        assert_eq!(taken(3, 2), Some(vec![5, 7]), "one that it may not use any more");
+        assert_eq!(taken(9, 2), Some(vec![2, 5]));
+        assert_eq!(turn(&[], 0, 3), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_stays_on_a_cpu_that_it_may_use() {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+        let all = sched_getaffinity(None).expect("this thread's CPUs");
+        for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu)) {
+            let own = std::thread::spawn(move || {
+                let mut only = CpuSet::new();
+                only.set(cpu);
+                sched_setaffinity(None, &only).expect("one of them");
+                stay_on_one_cpu();
+                sched_getaffinity(None) == Ok(only)
+            });
+            assert_eq!(own.join().ok(), Some(true), "{cpu}");
+        }
     }
 
     #[test]

@@ -97,6 +97,22 @@ impl<D: Dialect> Clone for Db<D> {
     }
 }
 
+tokio::task_local! {
+    /// Set while a sweep is at work.
+    static SWEEPING: ();
+}
+
+/// Runs a step of a sweep. What it has done in this task is done on the connection of the sweeps, where there is one.
+pub(crate) async fn sweeping<F: Future>(step: F) -> F::Output {
+    SWEEPING.scope((), step).await
+}
+
+/// Whether this task is a sweep.
+#[cfg(feature = "postgres")]
+fn is_sweeping() -> bool {
+    SWEEPING.try_with(|()| ()).is_ok()
+}
+
 /// Nothing to tell after the commit.
 pub(crate) fn silent<P, T>(_: &P, _: &T, _: &mut Wakes) {}
 

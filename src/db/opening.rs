@@ -15,6 +15,10 @@ const STATEMENT_CACHE: usize = 512;
 /// written often meanwhile is moved once, and while the writer moves pages, everybody waits.
 pub(crate) const LOG_PAGES: u32 = 16_000;
 
+/// How many bytes a page takes in the log of a file that SQLite makes, and what stands before the first.
+const PAGE_IN_LOG: u64 = 4_096 + 24;
+const LOG_BEGIN: u64 = 32;
+
 /// Moves the log's pages to the file. SQLite does it unasked too, and tells nobody when it fails; our connections
 /// do not let it.
 pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
@@ -125,8 +129,10 @@ impl Opening {
         SqliteConnection::connect_with(&options).await
     }
 
+    /// A log that begins anew and was longer than its limit is cut to that.
     fn writing(&self) -> SqliteConnectOptions {
-        let options = self.options.clone();
+        let limit = u64::from(self.log_pages) * PAGE_IN_LOG + LOG_BEGIN;
+        let options = self.options.clone().pragma("journal_size_limit", limit.to_string());
         match self.page_limit {
             Some(pages) => options.pragma("max_page_count", pages.to_string()),
             None => options,

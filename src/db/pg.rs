@@ -34,9 +34,10 @@ use super::dialect::{
 };
 use super::fault::Step;
 use super::in_steps::{self, InSteps};
+use super::is_sweeping;
 use super::listen::Listener;
 use super::notify::Notifier;
-use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted};
+use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted, sweeping_pool};
 use super::tx::combine::{Carrier, Lines, Uncarried, combine};
 use super::tx::{Attempts, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
@@ -138,6 +139,10 @@ pub struct PgStore {
     /// Whether anything does; otherwise every operation runs alone.
     combines: bool,
     warm: Warm,
+    /// The one connection of the sweeps. They look at every partition of every table, and what the server knows of these, and
+    /// plans for all of them, stays in its memory for as long as the connection lasts: some 100 MB. None over a pool that
+    /// somebody else made.
+    sweeping: Option<Warm>,
     /// Whether the tables are spread over several nodes, once a server has said it.
     spread: OnceCell<bool>,
     listener: Arc<Listener>,
@@ -150,6 +155,7 @@ impl PgStore {
         let listener = Arc::new(Listener::spawn(pool.clone(), around.channels.clone()));
         let combines = combines(&pool);
         Self {
+            sweeping: sweeping_pool(&pool).map(Warm::new),
             warm: Warm::new(pool.clone()),
             lines: Lines::default(),
             combines,
@@ -180,7 +186,8 @@ struct Run<T> {
 
 impl PgStore {
     async fn once<O: Operation<Postgres>>(&self, operation: &O) -> Run<O::Answer> {
-        let mut connection = match self.warm.take(Plans::EachTime).await {
+        let warm = self.connections();
+        let mut connection = match warm.take(Plans::EachTime).await {
             Ok(connection) => connection,
             Err(error) => return Run { ended: Err(error.into()), may_go_elsewhere: false },
         };
@@ -198,7 +205,7 @@ impl PgStore {
             }
             Err(Unfinished { abort: Abort::Driver(error), is_committing }) if is_gone(&error) => {
                 drop(connection);
-                self.warm.distrust();
+                warm.distrust();
                 let is_undone = match operation.kind() {
                     Kind::Read | Kind::Survey => true,
                     Kind::Unit if operation.patience() == Patience::Caller => is_refused(&error),
@@ -213,6 +220,14 @@ impl PgStore {
                 }
                 Run { ended: Err(abort), may_go_elsewhere: false }
             }
+        }
+    }
+
+    /// The connections that this task's operations run on. Who has closed the pool wants nothing swept any more.
+    fn connections(&self) -> &Warm {
+        match &self.sweeping {
+            Some(theirs) if is_sweeping() && !self.pool.is_closed() => theirs,
+            _ => &self.warm,
         }
     }
 

@@ -13,10 +13,15 @@
 //! | `client_connection_check_interval` | 2 s | The same while a statement runs or waits, where the server's platform can. |
 //! | `default_transaction_isolation` | `read committed` | A fence waits for a row and then judges the row as it has become. |
 //!
+//! A pooler may keep what a connection asks for from the server (PgBouncer's `ignore_startup_parameters = options`); then the
+//! connection sets it once it is open. One that hands sessions on after each transaction is refused: what is set there holds for
+//! whoever comes next, and what is prepared is not found again.
+//!
 //! A URL that sets one of the time limits itself (`?options[lock_timeout]=1s`) is left its value. Whether the
 //! database takes writes is the operator's: `default_transaction_read_only` stays as it is.
 
 use std::str::FromStr as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::PostgresConnection;
@@ -25,8 +30,9 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgPool, Pg
 use sqlx::{ConnectOptions as _, Connection as _};
 
 use super::dialect::Plans;
+use super::error::SessionsShared;
 use crate::statements::pg_only;
-use crate::statements::server::{ServerPlanParams, ServerWatchClientParams};
+use crate::statements::server::{ServerPlanParams, ServerSetParams, ServerSettingReadParams};
 
 /// How many prepared statements a connection keeps: more than there are.
 const STATEMENT_CACHE: usize = 512;
@@ -70,24 +76,53 @@ const COMBINING: &str = "ff_sql.combining=off";
 /// because a server whose platform cannot look refuses the setting.
 const WATCH: (&str, &str) = ("client_connection_check_interval", "2s");
 
+/// Where a server ends a session that it was told to end, or that was idle: it names the place in its message, and nobody
+/// who stands between does.
+const ENDING: &str = "ProcessInterrupts";
+
+/// The key of a URL that says how many prepared statements a connection keeps.
+const STATEMENT_CACHE_KEY: &str = "statement-cache-capacity=";
+
+/// How often two connections are compared before each counts as having its session to itself.
+const LOOKS: usize = 3;
+
+/// How long that may take. Where only one session is to be had, nobody can look.
+const LOOKING: Duration = Duration::from_secs(5);
+
+/// What a server says to a statement that was prepared in another session, or prepared there already.
+const PREPARED_ELSEWHERE: [&str; 2] = ["26000", "42P05"];
+
 /// Opens a pool whose connections leave wake-ups to this process and hold nothing for a client that is gone.
 ///
 /// # Errors
-/// The driver's error when the URL cannot be read or the server cannot be reached.
+/// The driver's error when the URL cannot be read or the server cannot be reached; [`SessionsShared`] as its
+/// configuration's where a pooler hands sessions on after each transaction.
 pub(crate) async fn open_pool(config: &PostgresConnection) -> Result<PgPool, sqlx::Error> {
-    let options = PgConnectOptions::from_str(&config.url)?.statement_cache_capacity(STATEMENT_CACHE);
-    let given = options.get_options().map(str::to_owned);
-    let is_open = |name: &str| given.as_deref().is_none_or(|given| !sets(given, name));
+    let mut options = PgConnectOptions::from_str(&config.url)?;
+    if !config.url.contains(STATEMENT_CACHE_KEY) {
+        options = options.statement_cache_capacity(STATEMENT_CACHE);
+    }
+    let given = options.get_options().map(pairs).unwrap_or_default(); // tidy: no options are none
+    let is_open = |name: &str| given.iter().all(|(given, _)| given != name);
     let is_watched = is_open(WATCH.0);
-    let limits = LIMITS.into_iter().filter(|(name, _)| is_open(name));
+    let limits: Vec<_> = LIMITS.into_iter().filter(|(name, _)| is_open(name)).collect();
+    let own = limits.iter().chain(&PINNED).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let settings: Arc<[_]> = given.iter().cloned().chain(own).collect();
     let options = options.options(limits).options(PINNED).disable_statement_logging();
+    if shares_sessions(&options).await {
+        return Err(sqlx::Error::Configuration(Box::new(SessionsShared)));
+    }
     PgPoolOptions::new()
         .max_connections(config.max_connections)
         .min_connections(config.min_connections)
         .acquire_timeout(config.acquire_timeout)
         .test_before_acquire(false)
         .after_connect(move |connection, _| {
-            Box::pin(async move { if is_watched { watch_client(connection).await } else { Ok(()) } })
+            let settings = Arc::clone(&settings);
+            Box::pin(async move {
+                keep_settings(connection, &settings).await?;
+                if is_watched { watch_client(connection).await } else { Ok(()) }
+            })
         })
         .before_acquire(|connection, about| {
             Box::pin(async move {
@@ -103,6 +138,56 @@ pub(crate) async fn open_pool(config: &PostgresConnection) -> Result<PgPool, sql
         })
         .connect_with(options)
         .await
+}
+
+/// Sets what a connection asked for when it was opened, where a pooler kept that from the server.
+async fn keep_settings(connection: &mut PgConnection, settings: &[(String, String)]) -> Result<(), sqlx::Error> {
+    let params = ServerSettingReadParams { setting: WAKEUPS.0.to_owned() };
+    if pg_only::server_setting_read(connection, &params).await?.value.as_deref() == Some(WAKEUPS.1) {
+        return Ok(());
+    }
+    for (setting, value) in settings {
+        let params = ServerSetParams { setting: setting.clone(), value: value.clone() };
+        pg_only::server_set(connection, &params).await?;
+    }
+    Ok(())
+}
+
+/// Whether a pooler hands a session to whoever comes next after each transaction. What is not certain, because others came
+/// between at each look or the server could not be asked, is not so.
+async fn shares_sessions(options: &PgConnectOptions) -> bool {
+    match tokio::time::timeout(LOOKING, compare_sessions(options)).await {
+        Ok(Ok(are_shared)) => are_shared,
+        Ok(Err(error)) => {
+            let code = error.as_database_error().and_then(DatabaseError::code);
+            code.is_some_and(|code| PREPARED_ELSEWHERE.contains(&&*code))
+        }
+        Err(_) => false,
+    }
+}
+
+/// Whether two connections are served by the same session, or one by another than before.
+async fn compare_sessions(options: &PgConnectOptions) -> Result<bool, sqlx::Error> {
+    let mut first = PgConnection::connect_with(options).await?;
+    let mut second = PgConnection::connect_with(options).await?;
+    let mut are_shared = false;
+    for _ in 0..LOOKS {
+        let before = pg_only::server_session_read(&mut first).await?;
+        let others = pg_only::server_session_read(&mut second).await?;
+        let after = pg_only::server_session_read(&mut first).await?;
+        are_shared |= before.session_id == others.session_id || before.session_id != after.session_id;
+    }
+    first.close().await?;
+    second.close().await?;
+    Ok(are_shared)
+}
+
+/// A pool of one connection beside a pool of ours, set up as those are and opened when it is first asked for.
+pub(super) fn sweeping_pool(pool: &PgPool) -> Option<PgPool> {
+    is_ours(pool).then(|| {
+        let options = pool.options().clone().min_connections(0).max_connections(1);
+        options.connect_lazy_with(PgConnectOptions::clone(&pool.connect_options()))
+    })
 }
 
 /// Whether a pool was opened by [`open_pool`].
@@ -124,9 +209,22 @@ pub(super) async fn plan(
     pg_only::server_plan(connection, &ServerPlanParams { mode: mode.to_owned(), for_transaction }).await
 }
 
-/// Whether startup options name a setting.
-fn sets(options: &str, name: &str) -> bool {
-    options.split([' ', '=', '\\']).any(|word| word.trim_start_matches("-c").trim_start_matches("--") == name)
+/// What startup options set: words with `-c` or `--` before each, in which a backslash keeps a blank.
+fn pairs(options: &str) -> Vec<(String, String)> {
+    let (mut words, mut is_kept) = (vec![String::new()], false);
+    for letter in options.chars() {
+        match letter {
+            '\\' if !is_kept => {
+                is_kept = true;
+                continue;
+            }
+            blank if blank.is_whitespace() && !is_kept => words.push(String::new()),
+            letter => words.last_mut().into_iter().for_each(|word| word.push(letter)),
+        }
+        is_kept = false;
+    }
+    let names = words.iter().filter_map(|word| word.trim_start_matches("-c").trim_start_matches("--").split_once('='));
+    names.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Whether operations that wait at the same moment go together: unless the pool's connections are set to
@@ -138,8 +236,8 @@ pub(super) fn combines(pool: &PgPool) -> bool {
 
 /// Has the server look whether the client is still there. One that cannot is used without.
 async fn watch_client(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    let params = ServerWatchClientParams { interval: WATCH.1.to_owned() };
-    match pg_only::server_watch_client(connection, &params).await {
+    let params = ServerSetParams { setting: WATCH.0.to_owned(), value: WATCH.1.to_owned() };
+    match pg_only::server_set(connection, &params).await {
         Err(sqlx::Error::Database(refused)) => {
             tracing::debug!(%refused, "the server does not notice clients that go away while it works for them");
             Ok(())
@@ -163,17 +261,29 @@ pub(super) fn is_gone(error: &sqlx::Error) -> bool {
 }
 
 /// Whether an error is the server's answer that a statement outside a transaction, or the transaction as far as it
-/// was given, is not done. A crash is no such answer.
+/// was given, is not done.
+///
+/// What ends the session says so of itself alone: a pooler says it when it has lost its server, whatever that had
+/// committed by then, and so does a server that crashes. Only a server that was told to end a session, or found it
+/// idle for too long, looks for that between statements and before it commits one.
 pub(super) fn is_refused(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code != "57P02")
+    is_undone(error, &["25P03", "57P05", "57P01"])
 }
 
 /// Whether an error that answers a commit says that nothing was committed: the server had ended the session before,
-/// because it was idle or its transaction took too long, or refused the commit and lives.
+/// because it was idle, or refused the commit and lives. One that is told to end a session may hear of it while it
+/// logs what it has just committed.
 pub(super) fn is_uncommitted(error: &sqlx::Error) -> bool {
+    is_undone(error, &["25P03", "57P05"])
+}
+
+/// Whether an error leaves the session as it is, or is a server's own word that it ended it, by one of these codes, where
+/// nothing was under way or it was undone.
+fn is_undone(error: &sqlx::Error, unharmful: &[&str]) -> bool {
     error.as_database_error().is_some_and(|database| {
-        let code = database.code();
-        matches!(code.as_deref(), Some("25P03" | "25P04" | "57P05")) || !ends_session(database)
+        let is_own =
+            || database.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::routine) == Some(ENDING);
+        !ends_session(database) || database.code().is_some_and(|code| unharmful.contains(&&*code)) && is_own()
     })
 }
 
@@ -193,12 +303,18 @@ mod tests {
 
     #[test]
     fn what_a_url_sets_is_found_in_its_options() {
-        for given in ["-c lock_timeout=1s", "-clock_timeout=1s", "-c geqo=off -c lock_timeout=0", "--lock_timeout=5"] {
-            assert!(sets(given, "lock_timeout"), "{given}");
+        let named =
+            |given: &str| pairs(given).into_iter().find(|(name, _)| name == "lock_timeout").map(|(_, value)| value);
+        for given in ["-c lock_timeout=1s", "-clock_timeout=1s", "-c geqo=off -c lock_timeout=1s", "--lock_timeout=1s"]
+        {
+            assert_eq!(named(given).as_deref(), Some("1s"), "{given}");
         }
         for given in ["", "-c geqo=off", "-c deadlock_timeout=1s", "-c lock_timeouts=1s"] {
-            assert!(!sets(given, "lock_timeout"), "{given}");
+            assert_eq!(named(given), None, "{given}");
         }
+        let escaped = pairs(r"-c a=read\ committed -c b=c:\\d");
+        let escaped: Vec<_> = escaped.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(escaped, [("a", "read committed"), ("b", r"c:\d")]);
     }
 
     #[test]

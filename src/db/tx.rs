@@ -37,6 +37,8 @@ mod given;
 #[cfg(feature = "sqlite")]
 pub(crate) mod group;
 #[cfg(feature = "sqlite")]
+mod length;
+#[cfg(feature = "sqlite")]
 pub(super) mod log;
 #[cfg(feature = "postgres")]
 mod many;

@@ -31,7 +31,7 @@ pub(crate) async fn block<D: Dialect>(
         execution_id: &args.execution_id,
         reason: BlockingWord::from(args.reason.reason_code().to_owned()),
         detail: args.reason_detail.as_deref().unwrap_or_default(), // tidy: a caller's option
-        now: args.now,
+        now: engine.given(args.now),
     };
     Ok(match blocking.run(engine).await? {
         None => {
@@ -54,7 +54,7 @@ pub(crate) async fn block_route<D: Dialect>(
         execution_id: &args.execution_id,
         reason: BlockingWord::from(args.reason_code.clone()),
         detail: &args.reason_detail,
-        now: args.now,
+        now: engine.given(args.now),
     };
     Ok(match blocking.run(engine).await? {
         None => BlockRouteOutcome::Blocked { execution_id: args.execution_id.clone() },
@@ -117,7 +117,7 @@ pub(crate) async fn unblock<D: Dialect>(
         return Err(EngineError::Validation { kind: ValidationKind::InvalidBlockingReason, detail });
     }
     let params = admission::AdmissionUnblockParams {
-        now_text: now.0.to_string(),
+        now_text: engine.given(now).0.to_string(),
         execution: exec_key_in(partition, execution_id)?,
         blocking_reason,
     };

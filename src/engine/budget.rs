@@ -73,7 +73,7 @@ pub(crate) async fn create<D: Dialect>(
     let next_reset_at_ms = i64::try_from(args.reset_interval_ms)
         .ok()
         .filter(|interval_ms| *interval_ms > 0)
-        .map(|interval_ms| args.now.0.saturating_add(interval_ms));
+        .map(|interval_ms| engine.given(args.now).0.saturating_add(interval_ms));
     let params = budget::BudgetCreateParams {
         partition_key: partition(engine, &args.budget_id),
         budget_id: args.budget_id.to_string(),
@@ -84,7 +84,7 @@ pub(crate) async fn create<D: Dialect>(
             "on_hard_limit": args.on_hard_limit,
             "on_soft_limit": args.on_soft_limit,
         }),
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
         scope_type: args.scope_type.clone(),
         scope_id: args.scope_id.clone(),
         enforcement_mode: args.enforcement_mode.clone(),
@@ -111,7 +111,7 @@ pub(crate) async fn reset<D: Dialect>(
     let reset = Reset {
         partition_key: partition(engine, &args.budget_id),
         budget_id: args.budget_id.to_string(),
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
         due_by_ms: None,
     };
     let next_reset_at_ms =
@@ -542,7 +542,7 @@ pub(crate) async fn reconcile<D: Dialect>(
     now: TimestampMs,
 ) -> Result<ReconcileCounts, EngineError> {
     let partition_key = D::counter_partition(PartitionNumber::given(partition.index)?);
-    let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
+    let report = reconcile_in(engine, partition_key, engine.given(now).0.min(engine.now_ms())).await?;
     Ok(report.into())
 }
 

@@ -206,7 +206,14 @@ pub(crate) async fn resolve<D: Dialect>(
     };
     let (partition_key, flow_id) = (engine.flow_partition(&args.flow_id), FlowUuid::from(&args.flow_id));
     let resolving = Resolving {
-        hop: Hop { partition_key, flow_id, edge_id: args.edge_id.0, ended, now_ms: args.now.0, taking: Taking::Waits },
+        hop: Hop {
+            partition_key,
+            flow_id,
+            edge_id: args.edge_id.0,
+            ended,
+            now_ms: engine.given(args.now).0,
+            taking: Taking::Waits,
+        },
         upstream_eid: exec_key(&args.upstream_execution_id)?.execution_id,
         downstream_eid: exec_key(&args.downstream_execution_id)?.execution_id,
     };

@@ -65,7 +65,7 @@ pub(crate) async fn stage<D: Dialect>(
         },
         document: stored::staged(&args.dependency_kind, args.data_passing_ref.as_deref(), args.now.0),
         expected_revision: i64::try_from(args.expected_graph_revision).ok(),
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
     };
     let revision = transaction!(
         engine,
@@ -164,7 +164,7 @@ pub(crate) async fn apply<D: Dialect>(
         flow_id: (&args.flow_id).into(),
         edge_id: args.edge_id.0,
         downstream_eid: member_key::<D>(&args.downstream_execution_id)?,
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
     };
     let (partition_key, flow_id) = (applying.partition_key, applying.flow_id);
     let (outcome, _) = transaction!(

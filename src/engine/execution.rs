@@ -44,7 +44,7 @@ pub(crate) async fn create<D: Dialect>(
 ) -> Result<CreateExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     reject_unstorable(args)?;
-    let now_ms = args.now.0;
+    let now_ms = engine.given(args.now).0;
     let wake_at_ms = args.delay_until.map(|until| until.0).filter(|until_ms| *until_ms > now_ms);
     let deadline_at_ms = args.execution_deadline_at.map(|deadline| deadline.0);
     let state = if wake_at_ms.is_some() { PublicState::Delayed } else { PublicState::Waiting };
@@ -66,7 +66,7 @@ pub(crate) async fn create<D: Dialect>(
         deadline_at_ms: wake_at_ms.or(deadline_at_ms),
         payload: args.input_payload.clone(),
         policy: stored_policy(args)?,
-        raw_fields: open_document(args, wake_at_ms.and(deadline_at_ms)),
+        raw_fields: open_document(args, now_ms, wake_at_ms.and(deadline_at_ms)),
     };
     if engine.db().combined_telling(params, |_, _| {}).await?.is_some() {
         return Ok(CreateExecutionResult::Created { execution_id: args.execution_id.clone(), public_state: state });
@@ -140,13 +140,13 @@ fn stored_policy(args: &CreateExecutionArgs) -> Result<Option<Value>, EngineErro
     Ok(Some(stored))
 }
 
-fn open_document(args: &CreateExecutionArgs, saved_deadline_ms: Option<i64>) -> Value {
+fn open_document(args: &CreateExecutionArgs, now_ms: i64, saved_deadline_ms: Option<i64>) -> Value {
     let mut document = Map::new();
     let mut set = |name: &str, value: Value| document.insert(name.to_owned(), value);
     set("namespace", args.namespace.as_str().into());
     set("execution_kind", args.execution_kind.as_str().into());
     set("creator_identity", args.creator_identity.as_str().into());
-    set("last_mutation_at", args.now.0.to_string().into());
+    set("last_mutation_at", now_ms.to_string().into());
     set("total_attempt_count", "0".into());
     set("tags", args.tags.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect());
     if let Some(key) = &args.idempotency_key {

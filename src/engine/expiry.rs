@@ -73,7 +73,7 @@ pub(crate) async fn expire<D: Dialect>(
     let due = |now_ms| Due { key, now_ms, asked_by: Asker::Caller };
     match phase {
         ExpirePhase::AttemptTimeout => time_out(engine, due(engine.now_ms())).await.map(drop),
-        ExpirePhase::ExecutionDeadline => pass_deadline(engine, due(now.0)).await.map(drop),
+        ExpirePhase::ExecutionDeadline => pass_deadline(engine, due(engine.given(now).0)).await.map(drop),
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) async fn promote<D: Dialect>(
     now: TimestampMs,
 ) -> Result<(), EngineError> {
     let key = exec_key_in(partition, id)?;
-    let now_ms = now.0;
+    let now_ms = engine.given(now).0;
     transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
         let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
         let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;

@@ -44,7 +44,7 @@ pub(crate) async fn create<D: Dialect>(
 ) -> Result<CreateFlowResult, EngineError> {
     reject_nul("flow_kind", &args.flow_kind)?;
     reject_nul("namespace", args.namespace.as_str())?;
-    let now_ms = args.now.0;
+    let now_ms = engine.given(args.now).0;
     let params = flow::FlowCreateParams {
         partition_key: engine.flow_partition(&args.flow_id),
         flow_id: (&args.flow_id).into(),
@@ -87,7 +87,7 @@ pub(crate) async fn add_execution<D: Dialect>(
         flow_id: (&args.flow_id).into(),
         member: exec_key(&args.execution_id)?.execution_id,
         execution_id: args.execution_id.clone(),
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
     };
     transaction!(
         engine,
@@ -238,7 +238,7 @@ pub(crate) async fn project_summary<D: Dialect>(
     id: &FlowId,
     now: TimestampMs,
 ) -> Result<bool, EngineError> {
-    summarize(engine, PartitionNumber::given(partition.index)?, id.into(), now.0).await
+    summarize(engine, PartitionNumber::given(partition.index)?, id.into(), engine.given(now).0).await
 }
 
 /// One run of the projector: makes the summaries that are missing, then brings a page of the oldest up to date. One

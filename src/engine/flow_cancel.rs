@@ -208,7 +208,7 @@ pub(crate) async fn cancel_header<D: Dialect>(
     let request = Request {
         partition_key: engine.flow_partition(&args.flow_id),
         flow_id: (&args.flow_id).into(),
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
         reach: Reach::of_text(&args.cancellation_policy),
         reason: args.reason.clone(),
         cancelled_by: "cancel_flow_header",

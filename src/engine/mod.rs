@@ -102,7 +102,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ff_core::partition::PartitionConfig;
-use ff_core::types::FlowId;
+use ff_core::types::{FlowId, TimestampMs};
 
 use crate::clock::Clock;
 use crate::column::{LaneName, PartitionNumber};
@@ -182,6 +182,16 @@ impl<D: Dialect> Engine<D> {
     /// Milliseconds since the epoch by the engine's clock.
     pub(crate) fn now_ms(&self) -> i64 {
         self.shared.clock.now_ms()
+    }
+
+    /// The engine's clock.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    /// What a caller took from its host's clock as "now", by the engine's.
+    pub(crate) fn given(&self, now: TimestampMs) -> TimestampMs {
+        TimestampMs::from_millis(self.shared.clock.corrected_ms(now.0))
     }
 
     /// The partition of a flow's rows.

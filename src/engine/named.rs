@@ -71,7 +71,7 @@ pub(crate) async fn complete<D: Dialect>(
 ) -> Result<CompleteExecutionResult, EngineError> {
     let lease_epoch = epoch_or_override(args.fence.as_ref(), &args.source)?;
     let named = Named::new(&args.execution_id, args.attempt_index)?;
-    let now_ms = args.now.0;
+    let now_ms = engine.given(args.now).0;
     let params = typed::TypedCompleteParams {
         execution: named.key,
         attempt_index: named.attempt_index,

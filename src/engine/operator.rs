@@ -44,7 +44,8 @@ pub(crate) async fn cancel<D: Dialect>(
     let key = exec_key(&args.execution_id)?;
     reject_nul("reason", &args.reason)?;
     reject_nul("source", args.source.as_str())?;
-    let (request, partition_key) = (args.clone(), key.partition_key);
+    let request = CancelExecutionArgs { now: engine.given(args.now), ..args.clone() };
+    let partition_key = key.partition_key;
     transaction!(
         engine,
         "operator_cancel",
@@ -227,7 +228,8 @@ pub(crate) async fn change_priority<D: Dialect>(
     args: &ChangePriorityArgs,
 ) -> Result<ChangePriorityResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    let (priority, now_ms, partition_key) = (args.new_priority.clamp(0, MAX_PRIORITY), args.now.0, key.partition_key);
+    let (priority, partition_key) = (args.new_priority.clamp(0, MAX_PRIORITY), key.partition_key);
+    let now_ms = engine.given(args.now).0;
     transaction!(
         engine,
         "operator_change_priority",
@@ -257,7 +259,7 @@ pub(crate) async fn replay<D: Dialect>(
     args: &ReplayExecutionArgs,
 ) -> Result<ReplayExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    let (now_ms, partition_key) = (args.now.0, key.partition_key);
+    let (now_ms, partition_key) = (engine.given(args.now).0, key.partition_key);
     let (public_state, _) = transaction!(
         engine,
         "operator_replay",

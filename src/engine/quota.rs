@@ -46,7 +46,7 @@ pub(crate) async fn create<D: Dialect>(
         window_seconds: stored("window_seconds", args.window_seconds)?,
         max_requests: stored("max_requests_per_window", args.max_requests_per_window)?,
         max_concurrent: stored("max_concurrent", args.max_concurrent)?,
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
     };
     let quota_policy_id = args.quota_policy_id.clone();
     Ok(match engine.db().unit(params).await? {
@@ -95,7 +95,8 @@ pub(crate) async fn admit<D: Dialect>(
     id: &QuotaPolicyId,
     args: &CheckAdmissionArgs,
 ) -> Result<CheckAdmissionResult, EngineError> {
-    let asked = Asked::new(partition(engine, id), id, args, engine.now_ms());
+    let args = CheckAdmissionArgs { now: engine.given(args.now), ..args.clone() };
+    let asked = Asked::new(partition(engine, id), id, &args, engine.now_ms());
     transaction!(engine, "quota_admit", [asked], |conn| {
         let (policy, made) = lock_or_make::<D>(conn, asked).await?;
         let answer = admit_on::<D>(conn, asked, policy.active_concurrency).await?;
@@ -357,7 +358,7 @@ pub(crate) async fn reconcile<D: Dialect>(
     now: TimestampMs,
 ) -> Result<ReconcileCounts, EngineError> {
     let partition_key = D::counter_partition(PartitionNumber::given(partition.index)?);
-    let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
+    let report = reconcile_in(engine, partition_key, engine.given(now).0.min(engine.now_ms())).await?;
     Ok(report.into())
 }
 

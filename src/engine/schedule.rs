@@ -145,7 +145,8 @@ pub(crate) async fn issue_grant<D: Dialect>(
     ] {
         text.iter().try_for_each(|text| reject_nul(field, text))?;
     }
-    let args = args.clone();
+    let mut args = args.clone();
+    args.now = engine.given(args.now);
     let missing =
         transaction!(engine, "schedule_grant_issue", [key, args], |conn| { issue_on::<D>(conn, *key, args).await })?;
     match missing {

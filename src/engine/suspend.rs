@@ -230,11 +230,12 @@ async fn write<D: Dialect>(
     outcome: &SuspendOutcome,
 ) -> Result<bool, EngineError> {
     let args = request.args;
+    let now_ms = engine.given(args.now).0;
     let names = |bound: &Bound| required_names(&args.resume_condition, &bound.waitpoint_key);
     let (first, partition_key) = (&bound[0], held.key.partition_key);
     let timeout_at_ms = args.timeout_at.map(|at| at.0);
     let params = fenced!(
-        suspension::SuspensionEnterParams, held, args.now.0,
+        suspension::SuspensionEnterParams, held, now_ms,
         token_kid: tokens.kid.clone(),
         idempotency_key: idempotency.map(|key| key.scoped.clone()),
         bare_key: idempotency.and_then(|key| key.bare.clone()),
@@ -264,7 +265,7 @@ async fn write<D: Dialect>(
             waitpoint_id: bound.waitpoint_id.0,
             token_kid: tokens.kid.clone(),
             token: token.clone(),
-            now_ms: args.now.0,
+            now_ms,
             timeout_at_ms,
             waitpoint_key: bound.waitpoint_key.clone(),
             required_signal_names: names(bound),
@@ -274,7 +275,7 @@ async fn write<D: Dialect>(
         partition_key,
         idempotency_key: key.scoped.clone(),
         outcome_json: remember(outcome),
-        now_ms: args.now.0,
+        now_ms,
     });
     let entered = transaction!(
         engine,

@@ -158,12 +158,13 @@ pub(crate) async fn close<D: Dialect>(
     engine: &Engine<D>,
     partition: &Partition,
     waitpoint_id: &str,
-    now_ms: i64,
+    now: TimestampMs,
 ) -> Result<(), EngineError> {
     let partition_key = PartitionNumber::given(partition.index)?;
+    let now_ms = engine.given(now).0.min(engine.now_ms());
     let waitpoint_id =
         Uuid::parse_str(waitpoint_id).map_err(|error| invalid_input(format!("waitpoint_id not a UUID: {error}")))?;
-    close_due(engine, partition_key, waitpoint_id, now_ms.min(engine.now_ms()), Taking::Waits).await.map(drop)
+    close_due(engine, partition_key, waitpoint_id, now_ms, Taking::Waits).await.map(drop)
 }
 
 /// The same for a waitpoint of which a sweep believes that it is due; says whether it was.

@@ -60,12 +60,18 @@ pub(crate) async fn register<D: Dialect>(
         worker_id: args.worker_id.as_str().to_owned(),
         lanes_csv,
         capabilities_csv,
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
         liveness_ttl_ms: stored_ms(args.liveness_ttl_ms),
         partition_key,
     };
-    let event =
-        event(partition_key, &args.namespace, &args.worker_instance_id, RegistryWord::Registered, args.now, None);
+    let event = event(
+        partition_key,
+        &args.namespace,
+        &args.worker_instance_id,
+        RegistryWord::Registered,
+        engine.given(args.now),
+        None,
+    );
     transaction!(engine, "worker_register", [find, register, event], |conn| {
         let known = conn.worker_read(find).await?;
         if conn.worker_register(register).await? == 0 {
@@ -90,13 +96,19 @@ pub(crate) async fn heartbeat<D: Dialect>(
     limits::check_registered(args.namespace.as_str(), args.worker_instance_id.as_str())?;
     let partition_key = D::worker_partition(args.worker_instance_id.as_str());
     let beat = worker::WorkerHeartbeatParams {
-        now_ms: args.now.0,
+        now_ms: engine.given(args.now).0,
         namespace: args.namespace.as_str().to_owned(),
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
         partition_key,
     };
-    let event =
-        event(partition_key, &args.namespace, &args.worker_instance_id, RegistryWord::Heartbeat, args.now, None);
+    let event = event(
+        partition_key,
+        &args.namespace,
+        &args.worker_instance_id,
+        RegistryWord::Heartbeat,
+        engine.given(args.now),
+        None,
+    );
     transaction!(engine, "worker_heartbeat", [beat, event], |conn| {
         let Some(row) = conn.worker_heartbeat(beat).await? else {
             return Ok(HeartbeatWorkerOutcome::NotRegistered);
@@ -127,8 +139,14 @@ pub(crate) async fn mark_dead<D: Dialect>(
         partition_key,
     };
     let reason = Some(args.reason.clone());
-    let event =
-        event(partition_key, &args.namespace, &args.worker_instance_id, RegistryWord::MarkedDead, args.now, reason);
+    let event = event(
+        partition_key,
+        &args.namespace,
+        &args.worker_instance_id,
+        RegistryWord::MarkedDead,
+        engine.given(args.now),
+        reason,
+    );
     transaction!(engine, "worker_mark_dead", [delete, event], |conn| {
         if conn.worker_delete(delete).await? == 0 {
             return Ok(MarkWorkerDeadOutcome::NotRegistered);

@@ -24,7 +24,7 @@ use crate::db::pg::{PgStore, courier};
 use crate::db::session::open_pool;
 use crate::db::tx::Surroundings;
 use crate::db::wake::{Channels, Courier};
-use crate::engine::Engine;
+use crate::engine::{Engine, server};
 use crate::statements::pg_only;
 use crate::sweep::PostgresScannerConfig;
 
@@ -48,15 +48,19 @@ impl PostgresBackend {
     ///
     /// The isolation level is `read committed`, which nothing changes.
     ///
+    /// Times are judged by the server's clock, which is asked here and every five seconds. Sweeps have one connection of
+    /// their own beside the pool.
+    ///
     /// Claims, completions, failures for good, renewals, appends and creations that wait at the same moment go to
     /// the server as one statement; each has its own answer. `options[ff_sql.combining]=off` in the URL has each run alone.
     ///
     /// # Errors
     /// * `Unavailable` when `config` is not about Postgres.
     /// * As [`map_sqlx_error`](crate::map_sqlx_error) when the server cannot be reached; with
-    ///   [`CertificateRefused`](crate::CertificateRefused) as the source when the driver does not take its certificate.
+    ///   [`CertificateRefused`](crate::CertificateRefused) as the source when the driver does not take its certificate, with
+    ///   [`SessionsShared`](crate::SessionsShared) when a pooler hands sessions on after each transaction.
     pub async fn connect(config: BackendConfig) -> Result<Arc<dyn EngineBackend>, EngineError> {
-        let backend = Self::open(config, PartitionConfig::default(), Clock::system()).await?;
+        let backend = Self::open(config, PartitionConfig::default(), Clock::of_server()).await?;
         Ok(backend)
     }
 
@@ -71,15 +75,18 @@ impl PostgresBackend {
         metrics: Arc<Metrics>,
     ) -> Result<Arc<Self>, EngineError> {
         drop(metrics);
-        Self::open(config, partition_config, Clock::system()).await
+        Self::open(config, partition_config, Clock::of_server()).await
     }
 
     /// Uses a pool that the caller made. Its connections are taken as they are, because the caller uses them as well.
     ///
-    /// Transactions read what is committed whatever the pool says. The rest is the caller's:
+    /// Transactions read what is committed whatever the pool says. Times are judged by the server's clock, and by the host's
+    /// until the server has told it for the first time; sweeps wait for that. The rest is the caller's:
     ///
     /// * The schema's triggers tell other processes of new rows, inside the transaction, which is slower under load
     ///   than what [`connect`](Self::connect) sets up.
+    /// * Whether a pooler stands before the server that hands sessions on after each transaction is not looked at, and
+    ///   nothing works there.
     /// * Unless the pool, its role or its database sets `lock_timeout`, `idle_in_transaction_session_timeout` and
     ///   keepalives, rows that a dead client has locked stay locked until its connection breaks, and operations on
     ///   these rows wait. Sweeps pass them by in any case.
@@ -88,7 +95,7 @@ impl PostgresBackend {
     /// Outside a tokio runtime.
     #[must_use]
     pub fn from_pool(pool: PgPool, partition_config: PartitionConfig) -> Arc<Self> {
-        join(pool, None, partition_config, Clock::system())
+        join(pool, None, partition_config, Clock::of_server())
     }
 
     /// Opens the database at that URL, at a time.
@@ -103,7 +110,11 @@ impl PostgresBackend {
         let pool = open_pool(connection).await.map_err(unreachable_server)?;
         warn_of_few_locks(&pool).await;
         let notifier = courier(&pool);
-        Ok(join(pool, Some(notifier), partitions, clock))
+        let backend = join(pool, Some(notifier), partitions, clock.clone());
+        if clock.is_of_server() {
+            server::follow_clock(backend.engine()).await?;
+        }
+        Ok(backend)
     }
 
     /// Starts the sweeps. True when they were started; false when they run already or other handles share

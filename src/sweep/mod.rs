@@ -14,13 +14,14 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::db::Dialect;
+use crate::db::{Dialect, sweeping};
 use crate::engine::round::{Report, Round};
 use crate::engine::{Engine, WeakEngine};
 
 mod config;
 pub(crate) mod follow;
 pub(crate) mod table;
+pub(crate) mod time;
 
 pub use config::FullScannerConfig;
 #[cfg(feature = "postgres")]
@@ -104,7 +105,7 @@ pub(crate) async fn run_once<D: Dialect>(
     config: &FullScannerConfig,
 ) -> Result<Report, EngineError> {
     match table::all::<D>().into_iter().find(|sweep| sweep.name == name) {
-        Some(sweep) => (sweep.step)(&engine.impatient(), &config.round()).await,
+        Some(sweep) => sweeping((sweep.step)(&engine.impatient(), &config.round())).await,
         None => Err(EngineError::NotFound { entity: "sweep" }),
     }
 }
@@ -123,7 +124,11 @@ async fn repeat<D: Dialect>(
             () = sleep(interval) => {}
         }
         let Some(engine) = engine.upgrade() else { return };
-        match (sweep.step)(&engine.impatient(), &round).await {
+        if !engine.clock().is_told() {
+            tracing::warn!(sweep = sweep.name, "the server has not told the time yet, so nothing is swept");
+            continue;
+        }
+        match sweeping((sweep.step)(&engine.impatient(), &round)).await {
             Ok(Report { processed: 0, errors: 0 }) => {}
             Ok(Report { processed, errors }) => tracing::debug!(sweep = sweep.name, processed, errors, "swept"),
             Err(error) => tracing::warn!(sweep = sweep.name, %error, "a sweep failed"),

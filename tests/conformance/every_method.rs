@@ -64,19 +64,41 @@ macro_rules! calls {
 
         /// What the methods of the table answer, in its order.
         pub(crate) async fn answers(h: &Opened) -> Vec<Result<(), EngineError>> {
+            called(h, &Unwatched).await
+        }
+
+        /// The same, while somebody watches.
+        pub(crate) async fn called(h: &Opened, watch: &impl Watch) -> Vec<Result<(), EngineError>> {
             let mut answers = Vec::new();
             $(answers.push(
                 Box::pin(async {
                     let $h = h;
                     empty_lane($h).await;
                     let $s = $scene($h).await;
-                    $h.backend.$method($($argument),*).await.map(drop)
+                    watch.begin().await;
+                    let answer = $h.backend.$method($($argument),*).await.map(drop);
+                    watch.end(stringify!($method), &answer).await;
+                    answer
                 })
                 .await,
             );)*
             answers
         }
     };
+}
+
+/// Hears of each call when its scene is set, and of its answer.
+pub(crate) trait Watch {
+    async fn begin(&self);
+    async fn end(&self, method: &'static str, answer: &Result<(), EngineError>);
+}
+
+/// Nobody watches.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    async fn begin(&self) {}
+    async fn end(&self, _: &'static str, _: &Result<(), EngineError>) {}
 }
 
 calls! {

@@ -120,8 +120,13 @@ impl Harness {
         Self::open(database_url(url, name)).await
     }
 
-    async fn open(url: String) -> Self {
-        let clock = Clock::frozen(T0);
+    /// A backend on the Postgres database at that URL.
+    pub(crate) async fn open(url: String) -> Self {
+        Self::open_at(url, Clock::frozen(T0)).await
+    }
+
+    /// The same at a time.
+    pub(crate) async fn open_at(url: String, clock: Clock) -> Self {
         let config = BackendConfig::postgres(url.clone());
         let place = Place::Postgres { url };
         let backend = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), clock.clone())
@@ -524,7 +529,7 @@ fn is_deadlock(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "40P01")
 }
 
-fn database_url(url: &str, database: &str) -> String {
+pub(crate) fn database_url(url: &str, database: &str) -> String {
     let (server, query) = match url.split_once('?') {
         Some((server, query)) => (server, format!("?{query}")),
         None => (url, String::new()),

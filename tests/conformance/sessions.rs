@@ -51,7 +51,7 @@ pub(crate) async fn single(url: &str) -> Arc<PostgresBackend> {
     opened.await.expect("the database opens")
 }
 
-async fn shown(pool: &PgPool, setting: &str) -> String {
+pub(crate) async fn shown(pool: &PgPool, setting: &str) -> String {
     let asked = sqlx::query_scalar("SELECT current_setting($1)").bind(setting);
     asked.fetch_one(pool).await.expect("the server has the setting")
 }

@@ -1,9 +1,11 @@
 //! What is at an end: the disk, rights, locks, connections, numbers, sizes, time. Each is a clear error, or no
 //! error at all; nothing panics and nothing is lost.
 
-use std::sync::Arc;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use ff_backend_sql::testing::Clock;
 use ff_backend_sql::{PostgresBackend, PostgresConnection, SqliteBackend};
 use ff_core::backend::{
     BackendConfig, BackendConnection, CapabilitySet, ClaimPolicy, FailureClass, FailureReason, Frame, FrameKind,
@@ -16,6 +18,8 @@ use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, TimestampMs, WorkerId, WorkerInstanceId};
 use sqlx::Connection as _;
+use tracing::field::Field;
+use tracing::{Event, Level, Metadata, span};
 
 use crate::harness::{
     Harness as Opened, Kind, LEASE_MS, Place, T0, creation, id_in, on_every_database, payload, policy, refusal,
@@ -290,6 +294,70 @@ async fn a_file_that_somebody_else_holds_is_told_of_and_written_afterwards() {
     assert!(locked.contains("database is locked"), "{locked}");
     held.rollback().await.unwrap();
     backend.create_execution(creation(id, T0)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_log_that_a_reader_made_long_is_told_of_and_short_again_when_the_reader_has_ended() {
+    const PAGES: u32 = 30;
+    const LIMIT: u64 = 30 * (4_096 + 24);
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flow.db").display().to_string();
+    let heard = warnings();
+    let opened = SqliteBackend::new_with_faults(&path, Clock::frozen(T0), PAGES, Box::new(|_, _| None));
+    let backend = opened.await.unwrap();
+    let length = || std::fs::metadata(format!("{path}-wal")).unwrap().len();
+    let mut reader = backend.pool_for_test().begin().await.unwrap();
+    let looked = sqlx::query("SELECT count(*) FROM ff_exec_core").execute(&mut *reader);
+    looked.await.unwrap();
+    while length() < 20 * LIMIT {
+        backend.create_execution(creation(id_in(0), T0)).await.unwrap();
+    }
+    let is_told = |text: &&String| text.contains("a read that stays open") && text.contains(&path);
+    let told = heard.lock().unwrap().iter().filter(is_told).count();
+    assert!((2..=5).contains(&told), "each time that it is twice as long: {told}");
+    reader.rollback().await.unwrap();
+    for _ in 0..100 {
+        backend.create_execution(creation(id_in(0), T0)).await.unwrap();
+    }
+    assert!(length() < 2 * LIMIT, "{} bytes", length());
+}
+
+/// What is told in this process from here on by warnings, whoever is meant.
+fn warnings() -> Arc<Mutex<Vec<String>>> {
+    static HEARD: OnceLock<Arc<Mutex<Vec<String>>>> = OnceLock::new();
+    let heard = HEARD.get_or_init(|| {
+        let heard = Arc::default();
+        let _ = tracing::subscriber::set_global_default(Ear(Arc::clone(&heard)));
+        heard
+    });
+    Arc::clone(heard)
+}
+
+struct Ear(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Ear {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && *metadata.level() == Level::WARN
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = String::new();
+        event.record(&mut |field: &Field, value: &dyn Debug| text.push_str(&format!("{field}={value:?} ")));
+        if let Ok(mut heard) = self.0.lock() {
+            heard.push(text);
+        }
+    }
+
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
 }
 
 /// A backend whose pool has a single connection, on the database of the test.

@@ -23,12 +23,13 @@ use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::oneshot;
 use tracing::Instrument as _;
 
+use super::length::Length;
 use super::log::Log;
 use super::member::{Batch, Member, Ran};
 use super::{MAX_ATTEMPTS, Surroundings, pause_after, span};
 use crate::db::dialect::{Dialect as _, Kind, Operation, Sqlite};
 use crate::db::error::{Abort, shared, transport};
-use crate::db::executor::{block_on, receive, stay_on_this_cpu};
+use crate::db::executor::{block_on, receive, stay_on_one_cpu};
 use crate::db::fault::{Faults, Step};
 use crate::db::opening::{CHECKPOINT, Opening, can_wait};
 use crate::db::wake::Wakes;
@@ -135,14 +136,14 @@ impl Writer {
         let (durable, batches) = channel();
         let (tell, opened) = oneshot::channel();
         let run = move || {
-            stay_on_this_cpu();
+            stay_on_one_cpu();
             let opened = block_on(open(&opening, &around));
             let (connection, log) = match opened {
                 Ok(opened) => opened,
                 Err(error) => return drop(tell.send(Err(error))),
             };
             let _ = tell.send(Ok(log.clone()));
-            let ready = VecDeque::new();
+            let (ready, length) = (VecDeque::new(), Length::new(opening.log_pages()));
             Group {
                 opening,
                 connection,
@@ -151,6 +152,7 @@ impl Writer {
                 waiting,
                 ready,
                 was_idle: false,
+                length,
                 log,
                 durable,
                 around,
@@ -246,6 +248,7 @@ struct Group {
     ready: VecDeque<Box<dyn Member>>,
     /// Nobody waited when the last group was gathered.
     was_idle: bool,
+    length: Length,
     log: Option<Arc<Log>>,
     durable: Sender<Batch>,
     around: Surroundings,
@@ -429,10 +432,10 @@ impl Group {
     /// the disk has; when the disk is only full or somebody else is at it, the log has everything still.
     async fn keep_log_short(&mut self, name: &'static str) {
         let Some(log) = &self.log else { return };
-        let moved = match log.has_page(self.opening.log_pages()) {
+        let moved: Result<(i64, u32, u32), _> = match log.has_page(self.length.due()) {
             Ok(false) => return,
             Ok(true) => match self.around.faults.check(Step::Checkpoint, name) {
-                Ok(()) => say(&mut self.connection, CHECKPOINT).await,
+                Ok(()) => sqlx::query_as(CHECKPOINT).fetch_one(&mut self.connection).await,
                 Err(error) => Err(error),
             },
             Err(error) => Err(error.into()),
@@ -440,7 +443,13 @@ impl Group {
         match moved {
             Err(error) if can_wait(&error) => tracing::warn!(%error, "the log's pages stay where they are for now"),
             Err(error) => log.lose(&error),
-            Ok(()) => {}
+            Ok((_, pages, moved)) => self.note_length(pages, moved),
+        }
+    }
+
+    fn note_length(&mut self, pages: u32, moved: u32) {
+        if let Some(database) = self.opening.file() {
+            self.length.moved(pages, moved, database);
         }
     }
 

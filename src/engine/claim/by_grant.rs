@@ -32,7 +32,7 @@ pub(crate) async fn by_grant<D: Dialect>(
     let attempt_index = StoredIndex::before_next("expected_attempt_index", args.expected_attempt_index)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
-    let now_ms = args.now.0;
+    let now_ms = engine.given(args.now).0;
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedClaimParams {
         execution: key,
@@ -128,7 +128,7 @@ async fn claim_refused<D: Dialect>(
     let Some(held) = newest.filter(|held| held.worker_id == args.worker_id.as_str()) else {
         return Err(EngineError::Contention(ContentionKind::InvalidClaimGrant));
     };
-    if held.expires_at_ms > 0 && held.expires_at_ms < args.now.0 {
+    if held.expires_at_ms > 0 && held.expires_at_ms < engine.given(args.now).0 {
         return Err(EngineError::Contention(ContentionKind::ClaimGrantExpired));
     }
     Ok(())
