@@ -12,6 +12,7 @@ mod numbers;
 mod pool;
 mod random;
 mod shrink;
+mod sorts;
 mod store;
 mod subject;
 mod tables;

@@ -388,3 +388,20 @@ fn documents_are_as_declared_in_every_case_and_in_simpler_ones() {
         }
     }
 }
+
+#[test]
+fn rows_with_the_same_columns_go_in_together_unless_each_goes_in_alone() {
+    let subject = subject("job_end");
+    let row = |lane: &str| Row::from([("lane".to_owned(), Value::Text(lane.into()))]);
+    let rows = vec![row("a"), row("b"), Row::new(), Row::new(), row("c")];
+    let case = Case { rows: BTreeMap::from([("job".to_owned(), rows)]), args: BTreeMap::new() };
+    let parts = |is_apart: bool| -> Vec<(std::ops::Range<usize>, String)> {
+        let fillings = subject.fillings(&case, Dialect::Sqlite, |_| is_apart);
+        fillings.into_iter().map(|filling| (filling.rows, filling.sql)).collect()
+    };
+    let together = parts(false);
+    assert_eq!(together.iter().map(|(rows, _)| rows.clone()).collect::<Vec<_>>(), [0..2, 2..3, 3..4, 4..5]);
+    assert_eq!(together[0].1, "INSERT INTO \"job\" (\"lane\") VALUES ('a'), ('b')");
+    assert_eq!(together[1].1, "INSERT INTO \"job\" DEFAULT VALUES");
+    assert_eq!(parts(true).iter().map(|(rows, _)| rows.clone()).collect::<Vec<_>>(), [0..1, 1..2, 2..3, 3..4, 4..5]);
+}
