@@ -230,6 +230,23 @@ fn zeros_of_both_signs_are_two_values_and_last_digits_are_not() {
 }
 
 #[test]
+fn a_number_is_the_document_that_it_is_and_what_differs_is_never_written_alike() {
+    let mut subject = subject("job_end");
+    subject.columns = vec![("x".to_owned(), Some(Base::Json))];
+    let of = |x: Value| answer(vec![vec![x]]);
+    let differs = |subject: &Subject, ours: Value, theirs: Value| {
+        subject.compare(&Case::default(), &of(ours), &of(theirs)).map(|found| [found.sqlite, found.pg].concat())
+    };
+    let json = |json: serde_json::Value| Value::Json(json);
+    assert_eq!(differs(&subject, Value::Int(1), json(1.into())), None);
+    assert_eq!(differs(&subject, Value::Real(1.5), json(1.5.into())), None);
+    assert!(differs(&subject, Value::Int(1), json(2.into())).is_some());
+    subject.columns = vec![("x".to_owned(), None)];
+    let told = differs(&subject, Value::Int(1), Value::Other("1".to_owned()));
+    assert_eq!(told, Some(vec!["1 (a whole number)".to_owned(), "1 (of another type)".to_owned()]));
+}
+
+#[test]
 fn rows_that_differ_in_what_they_are_sorted_by_have_one_order() {
     let mut subject = subject("job_due");
     subject.order = super::subject::Order::By(Vec::new());
