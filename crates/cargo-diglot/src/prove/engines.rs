@@ -64,13 +64,14 @@ impl Engines {
     /// Opens SQLite, and Postgres for so many connections at least as there are ways to sort.
     pub(super) async fn open(inputs: &Inputs, host: &Host, connections: usize) -> Result<Self, Failure> {
         let make = async {
-            pg::make(&mut host.scratch.connect().await?, inputs).await?;
-            let mut opened = Vec::new();
-            for sorting in sortings(inputs).iter().filter(|sorting| **sorting != host.sorting) {
+            let first = async { pg::make(&mut host.scratch.connect().await?, inputs).await };
+            let others = sortings(inputs).iter().filter(|sorting| **sorting != host.sorting);
+            let other = async |sorting: &Sorting| {
                 let mut connection = host.another(*sorting).await?;
                 pg::make(&mut connection, inputs).await?;
-                opened.push((*sorting, connection));
-            }
+                Ok((*sorting, connection))
+            };
+            let (_, mut opened) = tokio::try_join!(first, try_join_all(others.map(other)))?;
             // While nobody is connected to the first one.
             while opened.len() + 1 < connections {
                 opened.push((host.sorting, host.copy().await?));
@@ -170,9 +171,8 @@ impl Engines {
 async fn on_pg(pgs: &mut [(Sorting, pg::Pg)], subject: &Subject, cases: &[&Case]) -> Result<Vec<Vec<Ran>>, Failure> {
     let mut groups: Vec<Vec<&mut pg::Pg>> = Vec::new();
     let mut sortings: Vec<Sorting> = Vec::new();
-    let sorts = sorts_text(subject);
     for (sorting, pg) in pgs {
-        match sortings.iter().position(|known| !sorts || known == sorting) {
+        match sortings.iter().position(|known| !subject.sorts_text || known == sorting) {
             Some(at) => groups[at].push(pg),
             None => {
                 sortings.push(*sorting);
@@ -200,17 +200,6 @@ async fn shared(pgs: Vec<&mut pg::Pg>, subject: &Subject, cases: &[&Case]) -> Re
     };
     let ran = try_join_all(pgs.into_iter().zip(cases.chunks(share)).map(|(pg, cases)| of_one(pg, cases))).await?;
     Ok(ran.into_iter().flatten().collect())
-}
-
-/// Words by which a text puts values into an order.
-const ORDERING: [&str; 10] = ["order by", "min(", "max(", "<", ">", "between", "greatest", "least", "distinct on", "over"];
-
-/// Whether the order of text may matter.
-fn sorts_text(subject: &Subject) -> bool {
-    subject.variants.iter().any(|texts| {
-        let text = texts.pg.sql.to_lowercase();
-        ORDERING.iter().any(|word| text.contains(word))
-    })
 }
 
 /// Both answers, or the rows that were refused.

@@ -16,6 +16,7 @@ mod pool;
 mod random;
 mod reading;
 mod shrink;
+mod sorts;
 mod store;
 mod subject;
 mod tables;

@@ -8,6 +8,7 @@ use super::known;
 use super::numbers::Numbers;
 use super::pool::Pool;
 use super::reading::Reading;
+use super::sorts::sorts_text;
 use super::tables::{Relations, Table, Tables};
 use super::touched::touched;
 use super::union::Union;
@@ -53,6 +54,8 @@ pub struct Subject {
     pub cardinality: Cardinality,
     /// Whether it writes.
     pub writes: bool,
+    /// Whether Postgres may answer otherwise where text sorts otherwise.
+    pub sorts_text: bool,
     /// Its parameters.
     pub params: Vec<Param>,
     /// The list of rows that it takes.
@@ -200,6 +203,10 @@ impl<'a> Prover<'a> {
             places: self.project.places(name),
             cardinality,
             writes: is_partial || trees.iter().flat_map(|tree| &tree.parts).any(|part| part.target().is_some()),
+            // What a view or a trigger does is not looked at.
+            sorts_text: sorts_text(&trees.pg)
+                || trees.pg.sources().iter().any(|source| source.table().is_some_and(|name| tables.is_view(name)))
+                || compared.len() > trees.pg.parts.iter().filter(|part| part.target().is_some()).count(),
             params,
             rows,
             untyped,

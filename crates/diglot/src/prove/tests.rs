@@ -230,6 +230,23 @@ fn zeros_of_both_signs_are_two_values_and_last_digits_are_not() {
 }
 
 #[test]
+fn a_number_is_the_document_that_it_is_and_what_differs_is_never_written_alike() {
+    let mut subject = subject("job_end");
+    subject.columns = vec![("x".to_owned(), Some(Base::Json))];
+    let of = |x: Value| answer(vec![vec![x]]);
+    let differs = |subject: &Subject, ours: Value, theirs: Value| {
+        subject.compare(&Case::default(), &of(ours), &of(theirs)).map(|found| [found.sqlite, found.pg].concat())
+    };
+    let json = |json: serde_json::Value| Value::Json(json);
+    assert_eq!(differs(&subject, Value::Int(1), json(1.into())), None);
+    assert_eq!(differs(&subject, Value::Real(1.5), json(1.5.into())), None);
+    assert!(differs(&subject, Value::Int(1), json(2.into())).is_some());
+    subject.columns = vec![("x".to_owned(), None)];
+    let told = differs(&subject, Value::Int(1), Value::Other("1".to_owned()));
+    assert_eq!(told, Some(vec!["1 (a whole number)".to_owned(), "1 (of another type)".to_owned()]));
+}
+
+#[test]
 fn rows_that_differ_in_what_they_are_sorted_by_have_one_order() {
     let mut subject = subject("job_due");
     subject.order = super::subject::Order::By(Vec::new());
@@ -387,4 +404,21 @@ fn documents_are_as_declared_in_every_case_and_in_simpler_ones() {
             assert!(matches!(&document, Value::Json(json) if holds(json)), "{toml}{document}");
         }
     }
+}
+
+#[test]
+fn rows_with_the_same_columns_go_in_together_unless_each_goes_in_alone() {
+    let subject = subject("job_end");
+    let row = |lane: &str| Row::from([("lane".to_owned(), Value::Text(lane.into()))]);
+    let rows = vec![row("a"), row("b"), Row::new(), Row::new(), row("c")];
+    let case = Case { rows: BTreeMap::from([("job".to_owned(), rows)]), args: BTreeMap::new() };
+    let parts = |is_apart: bool| -> Vec<(std::ops::Range<usize>, String)> {
+        let fillings = subject.fillings(&case, Dialect::Sqlite, |_| is_apart);
+        fillings.into_iter().map(|filling| (filling.rows, filling.sql)).collect()
+    };
+    let together = parts(false);
+    assert_eq!(together.iter().map(|(rows, _)| rows.clone()).collect::<Vec<_>>(), [0..2, 2..3, 3..4, 4..5]);
+    assert_eq!(together[0].1, "INSERT INTO \"job\" (\"lane\") VALUES ('a'), ('b')");
+    assert_eq!(together[1].1, "INSERT INTO \"job\" DEFAULT VALUES");
+    assert_eq!(parts(true).iter().map(|(rows, _)| rows.clone()).collect::<Vec<_>>(), [0..1, 1..2, 2..3, 3..4, 4..5]);
 }
