@@ -11,6 +11,8 @@ mod goals;
 mod scene;
 mod solve;
 mod term;
+#[cfg(test)]
+mod tests;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};

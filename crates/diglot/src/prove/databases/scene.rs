@@ -420,7 +420,7 @@ impl<'s> Scene<'s> {
                 kept[next] = row;
                 next += 1;
             }
-            let kept = parents_first(&tables[at], kept);
+            let kept = without_circles(&tables[at], parents_first(&tables[at], kept));
             rows.insert(at, kept);
         }
         rows.into_iter()
@@ -555,9 +555,46 @@ fn fitted(choice: Choice, column: &TableColumn) -> Choice {
             None => number,
         }),
         Value::List(items) => carried::list(items, column),
+        Value::Text(text) => Value::Text(as_fine(text, column)),
         value => value,
     });
     Choice { value, ..choice }
+}
+
+/// Rows in an order in which each can be put there: one that refers to a later row refers to none, or is not there.
+fn without_circles(table: &Table, rows: Vec<Row>) -> Vec<Row> {
+    let mut kept: Vec<Row> = Vec::new();
+    for mut row in rows {
+        let mut is_kept = true;
+        for key in table.foreign.iter().filter(|key| key.table == table.name) {
+            let referred = table.referred(key);
+            let pairs = || referred.iter().zip(&key.columns);
+            let is_it = |other: &Row| pairs().all(|(name, own)| other.get(name) == row.get(own));
+            if is_it(&row) || kept.iter().any(is_it) || key.columns.iter().any(|own| row.get(own) == Some(&Value::Null))
+            {
+                continue;
+            }
+            let is_nullable =
+                |name: &&String| table.columns.iter().any(|column| column.name == **name && column.nullable);
+            match key.columns.iter().find(is_nullable) {
+                Some(name) => drop(row.insert(name.clone(), Value::Null)),
+                None => is_kept = false,
+            }
+        }
+        if is_kept {
+            kept.push(row);
+        }
+    }
+    kept
+}
+
+/// A time as far as SQLite keeps it.
+fn as_fine(text: String, column: &TableColumn) -> String {
+    let stored = column.sqlite.as_ref().and_then(Base::stored).filter(|stored| stored.of.base().is_time());
+    match (stored, text.split_once('.')) {
+        (Some(stored), Some((seconds, _))) if stored.form.units() == 1 => seconds.to_owned(),
+        _ => text,
+    }
 }
 
 /// A document in a column of text is its text.
