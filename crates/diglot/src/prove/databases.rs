@@ -9,6 +9,7 @@ mod around;
 mod carried;
 mod goals;
 mod scene;
+mod settle;
 mod solve;
 mod term;
 #[cfg(test)]
