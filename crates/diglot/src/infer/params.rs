@@ -58,12 +58,21 @@ pub(super) fn partial(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BT
         pages.iter().map(|page| PageEvidence { page, evidence: walk::evidence(page.tree) }).collect();
     let (mut params, mut untyped) = (Vec::new(), BTreeSet::new());
     for name in names(pages) {
-        params.push(param(config, pages, &evidence, None, name, &mut Vec::new()).unwrap_or_else(|| {
+        let known = param(config, pages, &evidence, None, name, &mut Vec::new());
+        params.push(known.or_else(|| asked_for(pages, &evidence, name)).unwrap_or_else(|| {
             untyped.insert(name.to_owned());
             Param::plain(name, Type { base: Base::Text, nullable: true })
         }));
     }
     (params, untyped)
+}
+
+/// A parameter that no function can take, of the type that it is declared to have or meets all the same.
+fn asked_for(pages: &[&PageOf<'_>], evidence: &[PageEvidence<'_>], name: &str) -> Option<Param> {
+    let statement = &pages.first()?.raw.name;
+    let declared = declared("param", statement, name, &param_annotation(pages, name), &mut Vec::new());
+    let met = || Some(Type { base: settled(statement, evidence, None, name, &mut Vec::new())?, nullable: false });
+    Some(Param::plain(name, declared.or_else(met)?))
 }
 
 /// Every parameter once, in the order of the first page, then what only the second page has.

@@ -9,8 +9,11 @@ mod around;
 mod carried;
 mod goals;
 mod scene;
+mod settle;
 mod solve;
 mod term;
+#[cfg(test)]
+mod tests;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -108,11 +108,23 @@ impl Reading {
             if matches!(part.body, Body::Insert(_)) && !replaces(&part.body) {
                 continue;
             }
+            self.referring(table, filled);
+        }
+    }
+
+    /// What refers to rows that go or change, and what refers to that.
+    fn referring(&mut self, table: &Table, filled: &[Table]) {
+        let column = |table: &str, name: &str| Key::Column(table.to_owned(), name.to_owned());
+        let (mut next, mut seen) = (vec![table], BTreeSet::from([table.name.as_str()]));
+        while let Some(table) = next.pop() {
             for other in filled {
                 for key in other.foreign.iter().filter(|key| key.table == table.name) {
                     self.seats.entry(other.name.clone()).or_insert(1);
                     self.forced.extend(key.columns.iter().map(|name| column(&other.name, name)));
                     self.forced.extend(table.referred(key).iter().map(|name| column(&table.name, name)));
+                    if seen.insert(&other.name) {
+                        next.push(other);
+                    }
                 }
             }
         }

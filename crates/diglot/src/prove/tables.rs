@@ -8,7 +8,7 @@ use super::written;
 use crate::config::Config;
 use crate::dialect::{Both, Dialect};
 use crate::schema::{self, Fill, ForeignKey, Schema};
-use crate::types::{Base, is_real};
+use crate::types::{Base, Form, Stored, is_real};
 
 /// What the real databases know and the schema does not: the tables that a view reads and those that a table's triggers
 /// may write, by name, and the words of columns.
@@ -241,7 +241,7 @@ impl<'a> Tables<'a> {
             name: first.name.clone(),
             base,
             nullable: both.iter().all(|column| column.ty.nullable),
-            sqlite: sqlite.map(|column| column.ty.base.clone()),
+            sqlite: sqlite.map(written_form),
             pg: pg.map(|column| column.ty.base.clone()),
             computed: both.iter().find_map(|column| Computed::of(&column.fill)),
             numbered: both.iter().any(|column| numbers(&column.fill)),
@@ -275,6 +275,22 @@ impl<'a> Tables<'a> {
             list.columns.iter().map(|column| &column.name).filter(|name| *name != item && own.column(name).is_some());
         Some(List::Table { name: name.to_owned(), item: item.to_owned(), owner: owner.cloned().collect() })
     }
+}
+
+/// What SQLite holds. Where nothing says how it writes times, they are written as its type suggests.
+fn written_form(column: &schema::Column) -> Base {
+    let Base::Stored(stored @ Stored { form: Form::Unsaid, .. }) = &column.ty.base else {
+        return column.ty.base.clone();
+    };
+    let is = |words: &[&str]| words.iter().any(|word| column.declared.contains(word));
+    let form = if is(&["int"]) {
+        Form::Seconds
+    } else if is(&["real", "floa", "doub"]) {
+        Form::Julian
+    } else {
+        Form::Datetime
+    };
+    Base::Stored(Stored { form, ..*stored })
 }
 
 /// Whether the database makes a number of its own for every row.

@@ -93,14 +93,17 @@ pub fn held(value: &Value, stored: Stored) -> Value {
         };
     };
     let moment = microseconds(text);
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let thousandths: String = fraction.chars().chain("000".chars()).take(3).collect();
     match (stored.form, moment) {
         (Form::Seconds | Form::Unsaid, Some(moment)) => Value::Int(moment.div_euclid(1_000_000)),
         (Form::Milliseconds, Some(moment)) => Value::Int(moment.div_euclid(1_000)),
         (Form::Microseconds, Some(moment)) => Value::Int(moment),
         (Form::Julian, Some(moment)) => Value::Real(moment as f64 / DAY as f64 + 2_440_587.5),
-        (Form::DatetimeMs, _) => Value::Text(format!("{text}.000")),
-        (Form::Iso, _) => Value::Text(format!("{}Z", text.replace(' ', "T"))),
-        (Form::IsoMs, _) => Value::Text(format!("{}.000Z", text.replace(' ', "T"))),
+        (Form::Datetime, _) => Value::Text(seconds.to_owned()),
+        (Form::DatetimeMs, _) => Value::Text(format!("{seconds}.{thousandths}")),
+        (Form::Iso, _) => Value::Text(format!("{}Z", seconds.replace(' ', "T"))),
+        (Form::IsoMs, _) => Value::Text(format!("{}.{thousandths}Z", seconds.replace(' ', "T"))),
         (Form::Rfc3339, _) => Value::Text(format!("{}+00:00", text.replace(' ', "T"))),
         _ => value.clone(),
     }

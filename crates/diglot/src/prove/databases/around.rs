@@ -50,6 +50,14 @@ pub(super) fn some<'s>(subject: &'s Subject, today: i64, budget: usize, is_whole
     let mut maker = Maker { scene: &scene, counts: &counts, seen: BTreeSet::new(), made: Vec::new(), most: budget };
     let bases = maker.bases();
     let twins: Vec<usize> = counts.keys().copied().collect();
+    // Nothing is there at first.
+    if let Some(base) = bases.first() {
+        let mut empty = base.picks.clone();
+        for (at, slot) in scene.slots.iter().enumerate().filter(|(_, slot)| matches!(slot.spot, Spot::Here(_))) {
+            empty[at] = u16::from(slot.choices.len() > 1);
+        }
+        maker.push(empty);
+    }
     for base in &bases {
         maker.push(base.picks.clone());
         for table in &twins {
@@ -185,7 +193,7 @@ impl Maker<'_, '_> {
         let mut crowded = Vec::new();
         for picks in &whole {
             for (at, slot) in self.scene.slots.iter().enumerate() {
-                let Spot::Crowd(table) = slot.spot else { continue };
+                let Spot::Crowd(_) = slot.spot else { continue };
                 for (pick, choice) in (0..).zip(&slot.choices).skip(1) {
                     let mut picks = picks.clone();
                     picks[at] = pick;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use super::{carried, parents_first};
+use super::carried;
 use crate::infer::{CHOICE, Param};
 use crate::page::Chooser;
-use crate::prove::cases::{Case, FRESH, Row, key_of};
+use crate::prove::cases::{Case, FRESH, Row};
 use crate::prove::domain::{self, Choice, Place, Tier};
 use crate::prove::pool::{self, ALWAYS};
 use crate::prove::subject::{Subject, of_rows};
@@ -362,7 +362,7 @@ impl<'s> Scene<'s> {
         spelled_as(&Value::Json(document), base)
     }
 
-    fn made(&self, picks: &Picks, seat: usize, number: usize) -> Row {
+    pub(super) fn made(&self, picks: &Picks, seat: usize, number: usize) -> Row {
         let table = &self.subject.tables[self.seats[seat].table];
         let mut row = Row::new();
         for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.computed.is_none()) {
@@ -386,7 +386,7 @@ impl<'s> Scene<'s> {
     }
 
     /// A value that tells a row from others.
-    fn carried(&self, table: &Table, at: usize, number: usize) -> Value {
+    pub(super) fn carried(&self, table: &Table, at: usize, number: usize) -> Value {
         let column = &table.columns[at];
         let key = Key::Column(table.name.clone(), column.name.clone());
         if column.numbered {
@@ -411,133 +411,10 @@ impl<'s> Scene<'s> {
         let pool = self.subject.pool(&Key::Column(table.name.clone(), column.name.clone()));
         self.subject.checks.settled(&table.name, column, pool, value, number)
     }
-
-    /// Rows with their keys apart and everything that they refer to, by the names of their tables.
-    fn settled(&self, picks: &Picks, mut rows: BTreeMap<usize, Vec<Row>>) -> BTreeMap<String, Vec<Row>> {
-        let tables = &self.subject.tables;
-        for at in (0..tables.len()).rev() {
-            let own = rows.remove(&at).unwrap_or_default();
-            let mut kept = self.apart(&tables[at], own);
-            // A row that refers to its own table may ask for one that refers again.
-            let mut next = 0;
-            while next < kept.len() && kept.len() < MOST {
-                let mut row = kept[next].clone();
-                for key in &tables[at].foreign {
-                    let Some(parent) = tables.iter().position(|table| table.name == key.table) else { continue };
-                    let others = if parent == at { &mut kept } else { rows.entry(parent).or_default() };
-                    self.refer(picks, &mut row, &tables[at], key, parent, others, next);
-                }
-                kept[next] = row;
-                next += 1;
-            }
-            let kept = parents_first(&tables[at], kept);
-            rows.insert(at, kept);
-        }
-        rows.into_iter()
-            .filter(|(_, rows)| !rows.is_empty())
-            .map(|(at, rows)| (tables[at].name.clone(), rows))
-            .collect()
-    }
-
-    /// Rows of which no two have a key alike.
-    fn apart(&self, table: &Table, rows: Vec<Row>) -> Vec<Row> {
-        let mut kept: Vec<Row> = Vec::new();
-        for (number, mut row) in rows.into_iter().enumerate() {
-            let mut is_new = true;
-            for key in &table.unique {
-                let is_taken = |row: &Row| {
-                    let own = key_of(row, key);
-                    own.is_some() && kept.iter().any(|other| key_of(other, key) == own)
-                };
-                let mut free = key.iter().rev().filter_map(|name| {
-                    let at = table.columns.iter().position(|column| column.name == *name)?;
-                    let is_foreign = table.foreign.iter().any(|foreign| foreign.columns.contains(name));
-                    (!is_foreign).then_some(at)
-                });
-                while is_taken(&row) {
-                    let Some(at) = free.next() else { break };
-                    row.insert(table.columns[at].name.clone(), self.carried(table, at, SPARE + number));
-                }
-                is_new &= !is_taken(&row);
-            }
-            if is_new {
-                kept.push(row);
-            }
-        }
-        kept
-    }
-
-    /// Sees to it that what a row refers to is there.
-    fn refer(
-        &self,
-        picks: &Picks,
-        row: &mut Row,
-        table: &Table,
-        key: &crate::schema::ForeignKey,
-        parent: usize,
-        others: &mut Vec<Row>,
-        at: usize,
-    ) {
-        let is_own = table.name == self.subject.tables[parent].name;
-        let referred = &self.subject.tables[parent];
-        let columns = referred.referred(key);
-        if columns.len() != key.columns.len() {
-            return;
-        }
-        let is_free = |name: &String| self.subject.is_free(&Key::Column(table.name.clone(), name.clone()));
-        let of_parent =
-            |other: &Row| -> Vec<Value> { columns.iter().filter_map(|name| other.get(name)).cloned().collect() };
-        let is_null = key.columns.iter().any(|name| row.get(name) == Some(&Value::Null));
-        if !key.columns.iter().any(is_free)
-            && !is_null
-            && let Some(other) = others.get(at % 2).or_else(|| others.first().filter(|_| is_own))
-        {
-            for (name, value) in key.columns.iter().zip(of_parent(other)) {
-                row.insert(name.clone(), value);
-            }
-            return;
-        }
-        let own: Vec<Value> = key.columns.iter().filter_map(|name| row.get(name)).cloned().collect();
-        if own.contains(&Value::Null)
-            || own.len() != columns.len()
-            || others.iter().any(|other| of_parent(other) == own)
-        {
-            return;
-        }
-        let seat = self.seats.iter().position(|seat| seat.table == parent && seat.number == 0);
-        // The row that comes first refers to the greatest, so that the order of one is not that of the other.
-        let number = SPARE + 40 - others.len().min(20);
-        let mut made = match seat {
-            Some(seat) => self.made(picks, seat, number),
-            None => (0..referred.columns.len())
-                .filter(|at| referred.columns[*at].computed.is_none())
-                .map(|at| (referred.columns[at].name.clone(), self.carried(referred, at, number)))
-                .collect(),
-        };
-        for (name, value) in columns.iter().zip(own) {
-            made.insert(name.clone(), value);
-        }
-        if is_own {
-            // A chain of rows of one table ends where it can.
-            for foreign in referred.foreign.iter().filter(|foreign| foreign.table == referred.name) {
-                for name in &foreign.columns {
-                    let is_nullable = referred.columns.iter().any(|column| column.name == *name && column.nullable);
-                    if is_nullable && !columns.contains(name) {
-                        made.insert(name.clone(), Value::Null);
-                    }
-                }
-            }
-        }
-        others.push(made);
-    }
 }
 
 /// Where the numbers of rows begin that are there for their number.
 const CROWD: usize = 30;
-/// Where those begin that are given a key because theirs was taken.
-const SPARE: usize = 5;
-/// The most rows of a table.
-const MOST: usize = 200;
 
 fn core(value: Value) -> Choice {
     Choice { value: Some(value), tier: Tier::Core }
@@ -565,9 +442,19 @@ fn fitted(choice: Choice, column: &TableColumn) -> Choice {
             None => number,
         }),
         Value::List(items) => carried::list(items, column),
+        Value::Text(text) => Value::Text(as_fine(text, column)),
         value => value,
     });
     Choice { value, ..choice }
+}
+
+/// A time as far as SQLite keeps it.
+fn as_fine(text: String, column: &TableColumn) -> String {
+    let stored = column.sqlite.as_ref().and_then(Base::stored).filter(|stored| stored.of.base().is_time());
+    match (stored, text.split_once('.')) {
+        (Some(stored), Some((seconds, _))) if stored.form.units() == 1 => seconds.to_owned(),
+        _ => text,
+    }
 }
 
 /// A document in a column of text is its text.

@@ -32,6 +32,10 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
     }
     // What all of the constants are not; where there is none, what one and another place have.
     add(Tier::Core, if met.is_empty() { &["ab", "b"] } else { &["b"] });
+    if looks.any(Looks::EQUAL) {
+        // A collation may not see the case of letters.
+        add(Tier::More, &["AB"]);
+    }
     if looks.any(Looks::ORDERED) {
         add(Tier::Core, &["a", "B"]);
         add(Tier::More, &["Ä", "a b", "a-b", "z", "10", "9"]);

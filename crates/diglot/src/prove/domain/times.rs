@@ -88,7 +88,7 @@ fn moments(place: Place<'_>) -> Vec<(Tier, i64)> {
         }
     }
     if *base != Base::Date && looks.any(Looks::ORDERED | Looks::MOMENT | Looks::EQUAL) {
-        add(Tier::More, &[ANCHOR + 500_000]);
+        add(Tier::Edge, &[ANCHOR + 500_000]);
     }
     add(Tier::More, &[ANCHOR + 40 * DAY]);
     if !looks.is_none() && *base != Base::TimeOfDay {

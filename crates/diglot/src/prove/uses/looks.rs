@@ -176,10 +176,10 @@ impl<'t> Reader<'t> {
                 Some(_) => branches.iter().for_each(|(when, _)| self.mark(when, Looks::EQUAL)),
                 None => branches.iter().for_each(|(when, _)| self.truth(when)),
             },
-            ExprKind::Cast { expr: inner, base, .. } => {
-                if base.is_none() || inner.base().is_some_and(|own| Some(own) != base.as_ref()) {
-                    self.mark(expr, Looks::CAST);
-                }
+            ExprKind::Cast { expr: inner, base, .. }
+                if base.is_none() || inner.base().is_some_and(|own| Some(own) != base.as_ref()) =>
+            {
+                self.mark(expr, Looks::CAST);
             }
             ExprKind::Collate { .. } => self.mark(expr, Looks::ORDERED | Looks::CASED),
             ExprKind::Call { name, args, distinct, order, filter, over, .. } => {
