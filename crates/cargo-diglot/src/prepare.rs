@@ -109,10 +109,12 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let checked = diglot::check(&inputs);
     let is_sound = answers && !checked.has_errors();
     files.insert(evidence::FILE.to_owned(), text);
-    let changes = if is_sound { Changes::between(&folder, &files) } else { Changes::only(&folder, evidence::FILE, &files) };
+    let changes =
+        if is_sound { Changes::between(&folder, &files) } else { Changes::only(&folder, evidence::FILE, &files) };
     let written = changes?.write()?;
     if checked.has_errors() {
-        let not_done = if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
+        let not_done =
+            if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
         return check::found(&inputs, &checked, &checked.diagnostics, not_done);
     }
     report::line(&report::evidence(&checked));

@@ -6,10 +6,10 @@
 //! by a language, as far as the server can, and by bytes.
 
 mod arguments;
-pub(crate) mod evidence;
 #[cfg(test)]
 mod catalogue;
 mod engines;
+pub(crate) mod evidence;
 #[cfg(test)]
 mod generated;
 mod kept;

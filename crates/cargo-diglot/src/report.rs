@@ -95,7 +95,9 @@ pub(crate) fn evidence(compiled: &Compiled) -> String {
     let when_run = compiled.weighed.iter().filter(|pair| !pair.by_law && is_same(pair)).count();
     let differ = count(|pair| matches!(pair.verdict, Some(Verdict::Differs(_))));
     let unknown = count(|pair| matches!(pair.verdict, None | Some(Verdict::Unknown { .. })));
-    format!("{by_law} the same by law, {when_run} when run, {differ} with a database on which they differ, {unknown} not run")
+    format!(
+        "{by_law} the same by law, {when_run} when run, {differ} with a database on which they differ, {unknown} not run"
+    )
 }
 
 /// How many of the findings fail a build.

@@ -122,7 +122,8 @@ fn is_false(is: &bool) -> bool {
 impl Evidence {
     /// The text of the file: a line for each pair, and several for one that differs, so that a review sees what changed.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{{\n\"version\": {},\n\"engines\": {},\n\"pairs\": {{", self.version, json(&self.engines));
+        let mut text =
+            format!("{{\n\"version\": {},\n\"engines\": {},\n\"pairs\": {{", self.version, json(&self.engines));
         for (at, (name, record)) in self.pairs.iter().enumerate() {
             text.push_str(if at == 0 { "\n" } else { ",\n" });
             let record = match &record.verdict {

@@ -442,7 +442,8 @@ impl<'a> Run<'a> {
                 let (sources, facts) = (&self.shared.inputs.sources, self.facts.is_some());
                 let mut outcome = compare::compare(config, self.shared.never_null, sources, &sqlite, &pg, facts);
                 let pages = Both { sqlite: &sqlite, pg: &pg };
-                self.settled |= constant::settle(self.shared.inputs, self.shared.index, signature.as_ref(), pages, &mut outcome);
+                self.settled |=
+                    constant::settle(self.shared.inputs, self.shared.index, signature.as_ref(), pages, &mut outcome);
                 found.extend(outcome.found);
                 if at == 0 {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));

@@ -120,7 +120,8 @@ fn existing(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in entries {
         if let Ok(name) = entry?.file_name().into_string() {
-            let ours = [diglot::answers::INDEX_FILE, evidence::FILE].contains(&name.as_str()) || (name.starts_with("query-") && name.ends_with(".json"));
+            let ours = [diglot::answers::INDEX_FILE, evidence::FILE].contains(&name.as_str())
+                || (name.starts_with("query-") && name.ends_with(".json"));
             names.extend(ours.then_some(name));
         }
     }

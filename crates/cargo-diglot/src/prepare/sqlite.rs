@@ -122,11 +122,15 @@ mod tests {
 
     #[test]
     fn only_tables_of_sqlite_itself_are_left_out_and_the_rest_stands_where_it_stood() {
-        let text = "CREATE TABLE a (b TEXT);\nCREATE TABLE IF NOT EXISTS \"sqlite_master\" (\n  ä TEXT);\nCREATE TABLE c (d);";
+        let text =
+            "CREATE TABLE a (b TEXT);\nCREATE TABLE IF NOT EXISTS \"sqlite_master\" (\n  ä TEXT);\nCREATE TABLE c (d);";
         let left = without_stubs(text);
         assert_eq!(left.len(), text.len());
         assert_eq!(left.lines().count(), text.lines().count());
-        assert_eq!(left.split_whitespace().collect::<Vec<_>>().join(" "), "CREATE TABLE a (b TEXT); ; CREATE TABLE c (d);");
+        assert_eq!(
+            left.split_whitespace().collect::<Vec<_>>().join(" "),
+            "CREATE TABLE a (b TEXT); ; CREATE TABLE c (d);"
+        );
         for same in ["CREATE TABLE my_sqlite_master (a);", "CREATE INDEX sqlite_x ON a (b);", "SELECT 1"] {
             assert_eq!(without_stubs(same), same);
         }

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::host::{Host, Sorting};
 
 /// How often a case is tried again without the rows that an engine refuses.
-const ATTEMPTS: usize = 4;
+pub(super) const ATTEMPTS: usize = 4;
 /// The most cases for which Postgres has one clock.
 const TOGETHER: usize = 256;
 

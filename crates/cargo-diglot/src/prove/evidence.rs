@@ -140,7 +140,8 @@ impl Engines {
         if is_refused {
             return Ok(Some(Verdict::Unknown { reason: "neither engine takes its text".to_owned() }));
         }
-        Ok(difference.map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference, false)))))
+        Ok(difference
+            .map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference, false)))))
     }
 
     /// The first of the cases on which the pages differ; so many at the beginning are ordinary.

@@ -167,7 +167,9 @@ impl Judge<'_> {
             let rules = found.map(|rules| rules.iter().copied().collect::<Vec<_>>().join(" "));
             let differs = match subject {
                 Some(subject) => {
-                    let tried = subject_tried(&mut engines, subject, Vec::new(), &self.arguments, 1).await.expect("the engines talk");
+                    let tried = subject_tried(&mut engines, subject, Vec::new(), &self.arguments, 1)
+                        .await
+                        .expect("the engines talk");
                     if tried.refused {
                         Some("both engines refuse it".to_owned())
                     } else {

@@ -17,8 +17,8 @@ use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Either, Executor};
 
-use super::{Ran, arguments, same_rows};
 use super::engines::MOST_ROWS;
+use super::{Ran, arguments, same_rows};
 use crate::failure::Failure;
 use schema::Schema;
 use script::{Known, Message, Part, Sent, Step, steps};
@@ -80,7 +80,10 @@ impl Pg {
     /// A connection to a database in which the project's schema is.
     pub(super) async fn open(mut connection: PgConnection, inputs: &Inputs) -> Result<Self, Failure> {
         let limit = format!("SET statement_timeout = '{LIMIT_S}s'");
-        connection.execute(sqlx::raw_sql(AssertSqlSafe(limit))).await.map_err(Failure::engine("limit time on Postgres"))?;
+        connection
+            .execute(sqlx::raw_sql(AssertSqlSafe(limit)))
+            .await
+            .map_err(Failure::engine("limit time on Postgres"))?;
         let schema = Schema::read(&mut connection, inputs).await?;
         Ok(Self { connection, schema, prepared: BTreeMap::new(), reach: CASES, filled: 0 })
     }

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use diglot::dialect::{Both, Dialect};
 use diglot::prove::{Answer, Case, Fault, Judge, NEW_IDS, Rows, Subject, Value};
 use diglot::{EmittedText, Inputs};
-use rusqlite::types::{Value as Bound, ValueRef};
 use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::types::{Value as Bound, ValueRef};
 use rusqlite::{Batch, Connection, Statement, ffi};
 use sea_query::{DeleteStatement, Expr, ExprTrait as _, InsertStatement, SqliteQueryBuilder};
 

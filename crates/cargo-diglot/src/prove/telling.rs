@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use diglot::config::Config;
 use diglot::dialect::Dialect;
 use diglot::mutate::{self, Sample};
-use diglot::prove::Reach;
+use diglot::prove::{Answer, Reach, Relations};
 use diglot::source::{SourceFile, Sources};
 
+use super::engines::ATTEMPTS;
 use super::*;
 
 /// How many changes are missed: rows of one group that a wrong key would spread over two which only together are as many
@@ -43,20 +44,25 @@ struct Page<'s> {
 
 impl Page<'_> {
     /// Its answer to a case; none to one whose rows SQLite refuses.
-    async fn answer(&mut self, sqlite: &mut sqlite::Sqlite, at: usize) -> Option<Answer> {
+    fn answer(&mut self, sqlite: &mut sqlite::Sqlite, at: usize) -> Option<Answer> {
         while self.answers.len() <= at {
             let next = self.answers.len();
-            let answer = answered(sqlite, self.subject, &mut self.cases[next]).await;
+            let answer = answered(sqlite, self.subject, &mut self.cases[next]);
             self.answers.push(answer);
         }
         self.answers[at].clone()
     }
 }
 
+/// What came of a single case.
+fn first(ran: Result<Vec<Ran>, Failure>) -> Ran {
+    ran.expect("SQLite talks").into_iter().next().expect("one for the case")
+}
+
 /// The answer to a case without the rows that are refused.
-async fn answered(sqlite: &mut sqlite::Sqlite, subject: &Subject, case: &mut Case) -> Option<Answer> {
+fn answered(sqlite: &mut sqlite::Sqlite, subject: &Subject, case: &mut Case) -> Option<Answer> {
     for _ in 0..ATTEMPTS {
-        match sqlite.run(subject, case).await.expect("SQLite talks") {
+        match first(sqlite.run(subject, &[&*case])) {
             Ran::Answered(answer) => return Some(answer),
             Ran::Refused(rows) => {
                 for (table, kept) in &mut case.rows {
@@ -73,11 +79,11 @@ async fn answered(sqlite: &mut sqlite::Sqlite, subject: &Subject, case: &mut Cas
 }
 
 /// The first case on which a changed text answers otherwise.
-async fn told(sqlite: &mut sqlite::Sqlite, page: &mut Page<'_>, changed: &Subject) -> Option<usize> {
+fn told(sqlite: &mut sqlite::Sqlite, page: &mut Page<'_>, changed: &Subject) -> Option<usize> {
     for at in 0..page.cases.len() {
-        let Some(own) = page.answer(sqlite, at).await else { continue };
+        let Some(own) = page.answer(sqlite, at) else { continue };
         let case = page.cases[at].clone();
-        let Ran::Answered(other) = sqlite.run(changed, &case).await.expect("SQLite talks") else { continue };
+        let Ran::Answered(other) = first(sqlite.run(changed, &[&case])) else { continue };
         if page.subject.compare_all(&case, &own, &other).is_some() {
             return Some(at);
         }
@@ -97,10 +103,9 @@ fn alone(inputs: &Inputs, stem: &str) -> Inputs {
     Inputs { sources, ..inputs.clone() }
 }
 
-async fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
-    let mut sqlite = sqlite::Sqlite::open(inputs).await.expect("SQLite takes the schema");
-    let relations =
-        Relations { sqlite: sqlite.relations().await.expect("it knows its schema"), ..Relations::default() };
+fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
+    let mut sqlite = sqlite::Sqlite::open(inputs).expect("SQLite takes the schema");
+    let relations = Relations { sqlite: sqlite.relations().expect("it knows its schema"), ..Relations::default() };
     let mut stems: Vec<String> = Vec::new();
     for (_, file) in inputs.sources.iter().filter(|(_, file)| file.text.contains("-- name:")) {
         let stem = file.path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -132,17 +137,17 @@ async fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
                 let Some(changed) = changed.into_iter().find(|it| it.name == subject.name) else { continue };
                 let mut same = subject.clone();
                 same.variants = changed.variants;
-                let is_taken = sqlite.takes(&same.variants[0].sqlite).await.is_ok();
+                let is_taken = sqlite.takes(&same.variants[0].sqlite).is_ok();
                 let entry = told_of.by_kind.entry(change.mutation.kind).or_default();
                 let text = own.sources.text(change.mutation.span).to_owned();
                 let shown =
                     format!("{}: {} `{text}` -> `{}`", subject.name, change.mutation.kind, change.mutation.replacement);
                 if !is_taken
-                    || told(&mut sqlite, &mut page, &same).await.is_some()
-                    || told(&mut sqlite, &mut turned, &same).await.is_some()
+                    || told(&mut sqlite, &mut page, &same).is_some()
+                    || told(&mut sqlite, &mut turned, &same).is_some()
                 {
                     entry[0] += 1;
-                } else if let Some(at) = told(&mut sqlite, &mut more, &same).await {
+                } else if let Some(at) = told(&mut sqlite, &mut more, &same) {
                     entry[1] += 1;
                     told_of.missed.push(format!("{shown}\n{}", more.cases[at].to_toml(&subject.name)));
                 } else {
@@ -180,7 +185,7 @@ fn every_change_of_a_page_that_means_something_else_is_told() {
         Err(_) => otherwise,
     };
     let sample = Sample::OneOf(number("DIGLOT_TELLING_ONE_OF", 1) as u64);
-    let told = runtime().expect("a runtime").block_on(run(&inputs, number("DIGLOT_TELLING_BUDGET", 3_000), sample));
+    let told = run(&inputs, number("DIGLOT_TELLING_BUDGET", 3_000), sample);
     println!("{} pairs, {} of them whole, {} cases", told.pairs, told.whole, told.cases);
     for (kind, [told, missed, silent]) in &told.by_kind {
         println!("{kind:16} {told:>5} told {missed:>3} missed {silent:>3} silent");

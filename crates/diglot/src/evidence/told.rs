@@ -63,7 +63,8 @@ impl Witness {
         }
         columns.truncate(COLUMNS);
         let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|column| (*column).clone()).collect()];
-        let value = |row: &BTreeMap<String, String>, column: &str| row.get(column).map_or(String::new(), |word| shown(word));
+        let value =
+            |row: &BTreeMap<String, String>, column: &str| row.get(column).map_or(String::new(), |word| shown(word));
         lines.extend(rows.iter().take(ROWS).map(|row| columns.iter().map(|column| value(row, column)).collect()));
         let widths: Vec<usize> = (0..columns.len())
             .map(|at| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or_default())
@@ -137,7 +138,9 @@ mod tests {
     #[test]
     fn a_database_is_a_small_table() {
         let row = |id: &str, due: &str| {
-            [("id", id), ("due_ms", due), ("body", "text:a")].map(|(name, word)| (name.to_owned(), word.to_owned())).into()
+            [("id", id), ("due_ms", due), ("body", "text:a")]
+                .map(|(name, word)| (name.to_owned(), word.to_owned()))
+                .into()
         };
         let witness = Witness {
             rows: [("note".to_owned(), vec![row("int:10", "null"), row("int:2", "int:5")])].into(),
@@ -147,7 +150,12 @@ mod tests {
             named: [("note".to_owned(), ["id", "due_ms"].map(str::to_owned).into())].into(),
             ..Witness::default()
         };
-        let wanted = ["note holds\n  due_ms  id\n  NULL    10\n  5       2", "with now_ms = 5", "SQLite gives id = 10", "Postgres gives no row"];
+        let wanted = [
+            "note holds\n  due_ms  id\n  NULL    10\n  5       2",
+            "with now_ms = 5",
+            "SQLite gives id = 10",
+            "Postgres gives no row",
+        ];
         assert_eq!(witness.notes(), wanted);
     }
 

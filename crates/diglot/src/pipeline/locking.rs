@@ -59,7 +59,9 @@ impl Run<'_> {
     /// Finds names in `[locks]` and `[transactions]` that nothing has.
     fn unknown_names(&mut self, entries: &[Entry<'_>]) {
         let (config, schema) = (&self.shared.inputs.config, &self.shared.schemas.pg);
-        let Some((file, source)) = self.shared.inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else { return };
+        let Some((file, source)) = self.shared.inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else {
+            return;
+        };
         let said = config.locks.iter();
         let tables =
             said.flat_map(|said| said.order.iter().chain(said.under.iter().flat_map(|(name, above)| [name, above])));

@@ -74,7 +74,21 @@ struct Outcome {
 
 impl Outcome {
     fn of(run: Run<'_>) -> Self {
-        let Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed, .. } = run;
+        let Run {
+            settled,
+            found,
+            signatures,
+            texts,
+            stats,
+            waived,
+            steps,
+            locks,
+            broken,
+            doubtful,
+            unread,
+            weighed,
+            ..
+        } = run;
         Self { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed }
     }
 
@@ -82,8 +96,21 @@ impl Outcome {
     fn to<'a>(&self, run: Run<'a>, entry: &Entry<'_>) -> Run<'a> {
         let Self { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed } =
             self.clone();
-        let mut run =
-            Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, weighed, ..run };
+        let mut run = Run {
+            settled,
+            found,
+            signatures,
+            texts,
+            stats,
+            waived,
+            steps,
+            locks,
+            broken,
+            doubtful,
+            unread,
+            weighed,
+            ..run
+        };
         for side in &entry.sides {
             for text in run.texts.iter_mut().filter(|text| text.dialect == side.dialect) {
                 // What stands behind the header moved as far as the header did.

@@ -125,7 +125,8 @@ impl Run<'_> {
     /// Leaves of the findings about a pair that running decides the one that fits best to what a database shows, with that
     /// database; it names the others.
     fn confirm(&mut self, before: usize, witness: &Witness) {
-        let decided: Vec<Diagnostic> = self.found[before..].iter().filter(|finding| is_decided(finding)).cloned().collect();
+        let decided: Vec<Diagnostic> =
+            self.found[before..].iter().filter(|finding| is_decided(finding)).cloned().collect();
         self.take_out(before);
         let best = (0..decided.len()).rev().max_by_key(|at| fit(&decided[*at], witness));
         let mut others: Vec<&str> = Vec::new();
@@ -140,7 +141,10 @@ impl Run<'_> {
         notes.append(&mut finding.notes);
         finding.notes = notes;
         if !others.is_empty() {
-            finding.notes.push(format!("the texts say more that is not alike; on these rows it makes no difference: {}", others.join("; ")));
+            finding.notes.push(format!(
+                "the texts say more that is not alike; on these rows it makes no difference: {}",
+                others.join("; ")
+            ));
         }
         self.found.push(finding);
     }
@@ -191,7 +195,8 @@ fn fit(finding: &Diagnostic, witness: &Witness) -> usize {
 
 /// A finding of which the texts say nothing: a database on which the pages differ.
 fn differs(entry: &Entry<'_>, witness: &Witness) -> Option<Diagnostic> {
-    let place = |dialect: Dialect| entry.sides.iter().find(|side| side.dialect == dialect).map(|side| side.raw.name_span);
+    let place =
+        |dialect: Dialect| entry.sides.iter().find(|side| side.dialect == dialect).map(|side| side.raw.name_span);
     let (sqlite, pg) = (place(Dialect::Sqlite)?, place(Dialect::Pg)?);
     let message = format!("{}: {}", entry.name, witness.what);
     let mut finding = match witness.edge {

@@ -72,7 +72,9 @@ impl Checks {
         let Some(base) = &column.sqlite else { return true };
         let Some(conditions) = self.conditions.get(&(table.to_owned(), column.name.clone())) else { return true };
         let literal = value.literal(Dialect::Sqlite, base);
-        let query = |condition: &String| format!("SELECT ({condition}) IS NOT 0 FROM (SELECT {literal} AS \"{}\")", column.name);
+        let query = |condition: &String| {
+            format!("SELECT ({condition}) IS NOT 0 FROM (SELECT {literal} AS \"{}\")", column.name)
+        };
         conditions.iter().all(|condition| self.judge.holds(query(condition)))
     }
 
@@ -93,7 +95,8 @@ impl Checks {
 fn candidates(base: &Base) -> Vec<Value> {
     match base {
         Base::Int16 | Base::Int32 | Base::Int64 | Base::Numeric => {
-            let numbers = [1, 2, 0, 3, 5, 7, 10, 12, 24, 60, 100, 365, 1_000, 1_500, 2_000, 2_024, 10_000, 100_000, -1, -10];
+            let numbers =
+                [1, 2, 0, 3, 5, 7, 10, 12, 24, 60, 100, 365, 1_000, 1_500, 2_000, 2_024, 10_000, 100_000, -1, -10];
             let times = [1_000_000, 1_000_000_000, 1_709_251_200, 1_709_251_200_000];
             numbers.into_iter().chain(times).map(Value::Int).collect()
         }
@@ -101,9 +104,8 @@ fn candidates(base: &Base) -> Vec<Value> {
         Base::Text => texts().into_iter().map(Value::Text).collect(),
         Base::Bytes => [16, 1, 4, 8, 12, 20, 24, 32, 48, 64].map(|length| Value::Bytes(vec![7; length])).to_vec(),
         Base::Json => {
-            let documents = [
-                json!({}), json!([]), json!({"a": 1}), json!(["a"]), json!([1]), json!("a"), json!(1), json!(true),
-            ];
+            let documents =
+                [json!({}), json!([]), json!({"a": 1}), json!(["a"]), json!([1]), json!("a"), json!(1), json!(true)];
             documents.map(Value::Json).to_vec()
         }
         base => (0..4).map(|at| pool::plain(base, at)).collect(),
@@ -112,11 +114,55 @@ fn candidates(base: &Base) -> Vec<Value> {
 
 fn texts() -> Vec<String> {
     let forms = [
-        "a", "b", "ab", "abc", "abcd", "A", "B", "AB", "ABC", "a-b", "a_b", "a1", "en", "de", "EUR", "USD", "1", "2", "12",
-        "007", "123456", "1.50", "-1", "a@b.c", "b@c.de", "http://a.b", "https://a.b/c", "+4912345", "#a0b1c2", "a/b", "a b",
-        "2024-03-01", "2024-03-02", "2024-03-01 05:00:00", "2024-03-02 05:00:00", "2024-03-01T05:00:00Z",
-        "2024-03-01T05:00:00.000Z", "2024-03", "2024", "05:00", "05:00:00", "{}", "[]", "[\"a\"]", "{\"a\":1}", "null", "true",
-        "11111111-1111-4111-9111-111111111100", "11111111111141119111111111111100",
+        "a",
+        "b",
+        "ab",
+        "abc",
+        "abcd",
+        "A",
+        "B",
+        "AB",
+        "ABC",
+        "a-b",
+        "a_b",
+        "a1",
+        "en",
+        "de",
+        "EUR",
+        "USD",
+        "1",
+        "2",
+        "12",
+        "007",
+        "123456",
+        "1.50",
+        "-1",
+        "a@b.c",
+        "b@c.de",
+        "http://a.b",
+        "https://a.b/c",
+        "+4912345",
+        "#a0b1c2",
+        "a/b",
+        "a b",
+        "2024-03-01",
+        "2024-03-02",
+        "2024-03-01 05:00:00",
+        "2024-03-02 05:00:00",
+        "2024-03-01T05:00:00Z",
+        "2024-03-01T05:00:00.000Z",
+        "2024-03",
+        "2024",
+        "05:00",
+        "05:00:00",
+        "{}",
+        "[]",
+        "[\"a\"]",
+        "{\"a\":1}",
+        "null",
+        "true",
+        "11111111-1111-4111-9111-111111111100",
+        "11111111111141119111111111111100",
     ];
     let long = [8, 10, 16, 20, 32, 40, 64].map(|length| "a".repeat(length));
     forms.into_iter().map(str::to_owned).chain(long).collect()

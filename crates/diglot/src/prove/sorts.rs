@@ -7,8 +7,18 @@ use crate::tree::{Expr, ExprKind, OrderKey, Statement};
 use crate::types::Base;
 
 /// Functions that look at the order of their arguments, or at letters as the database's language has them.
-const SORTING: [&str; 10] =
-    ["min", "max", "greatest", "least", "lower", "upper", "initcap", "regexp_replace", "regexp_matches", "regexp_match"];
+const SORTING: [&str; 10] = [
+    "min",
+    "max",
+    "greatest",
+    "least",
+    "lower",
+    "upper",
+    "initcap",
+    "regexp_replace",
+    "regexp_matches",
+    "regexp_match",
+];
 
 /// Whether text is put into an order, or its letters are looked at.
 pub(super) fn sorts_text(statement: &Statement) -> bool {

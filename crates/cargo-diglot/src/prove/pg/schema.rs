@@ -141,9 +141,7 @@ pub(super) async fn relations(connection: &mut PgConnection) -> Result<BTreeMap<
 }
 
 /// The words of the enums that columns are made of.
-pub(super) async fn words(
-    connection: &mut PgConnection,
-) -> Result<BTreeMap<(String, String), Vec<String>>, Failure> {
+pub(super) async fn words(connection: &mut PgConnection) -> Result<BTreeMap<(String, String), Vec<String>>, Failure> {
     let query = "SELECT lower(c.relname), lower(a.attname), e.enumlabel::text FROM pg_enum AS e \
         JOIN pg_attribute AS a ON a.atttypid = e.enumtypid AND NOT a.attisdropped \
         JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition \

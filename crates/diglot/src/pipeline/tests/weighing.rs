@@ -121,7 +121,10 @@ fn evidence_of_another_schema_says_nothing_and_that_of_another_table_does_not_ma
         compile(&inputs)
     };
     assert!(!with(&|text| format!("{text}\nCREATE TABLE other (id integer NOT NULL PRIMARY KEY);")).has_errors());
-    assert!(with(&|text| text.replace("state TEXT NOT NULL", "state TEXT").replace("state text NOT NULL", "state text")).has_errors());
+    assert!(
+        with(&|text| text.replace("state TEXT NOT NULL", "state TEXT").replace("state text NOT NULL", "state text"))
+            .has_errors()
+    );
 }
 
 #[test]
