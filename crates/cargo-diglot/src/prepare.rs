@@ -121,9 +121,10 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     Ok(written)
 }
 
-/// The pairs of which nothing is recorded as they are now.
+/// The pairs of which nothing is recorded as they are now, and whose texts alone do not say that they mean the same.
 fn missing<'c>(compiled: &'c Compiled, old: Option<&Evidence>) -> Vec<&'c str> {
-    let is_missing = |pair: &&Weighed| old.is_none_or(|old| old.of(&pair.name, &pair.basis).is_none());
+    let is_known = |pair: &Weighed| old.is_some_and(|old| old.of(&pair.name, &pair.basis).is_some());
+    let is_missing = |pair: &&Weighed| !pair.by_law && !is_known(pair);
     compiled.weighed.iter().filter(is_missing).map(|pair| pair.name.as_str()).collect()
 }
 

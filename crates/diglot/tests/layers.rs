@@ -23,8 +23,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trees and signatures", &["guard", "infer", "joined", "project", "resolve"]),
     ("schemas", &["fix", "schema"]),
     ("pages", &["config", "emitted", "split", "tree"]),
-    ("values", &["diagnostic", "extract", "page", "value"]),
-    ("ground", &["depth", "dialect", "digest", "engine", "grammar", "names", "rule", "source", "types"]),
+    ("values", &["diagnostic", "extract", "grammar", "page", "value"]),
+    ("ground", &["depth", "dialect", "digest", "engine", "names", "rule", "source", "types"]),
 ];
 
 /// A file of the compiler.
