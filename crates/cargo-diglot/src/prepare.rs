@@ -101,14 +101,18 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
         let fresh = changes.map_or(Outcome::Clean, |changes| changes.complain());
         return Ok(if missing.is_empty() { fresh } else { Outcome::Findings });
     }
-    let evidence = runtime()?.block_on(run_pairs(&inputs, &compiled, old, arguments.postgres.clone()))?;
-    let text = evidence.to_text();
-    inputs.evidence = Some(text.clone());
+    let is_open = compiled.weighed.iter().any(|pair| !pair.by_law);
+    let text = match is_open {
+        true => Some(runtime()?.block_on(run_pairs(&inputs, &compiled, old, arguments.postgres.clone()))?.to_text()),
+        // Where the texts say it all there is nothing to record.
+        false => None,
+    };
+    inputs.evidence.clone_from(&text);
     inputs.check_answers = answers;
     inputs.asking = false;
     let checked = diglot::check(&inputs);
     let is_sound = answers && !checked.has_errors();
-    files.insert(evidence::FILE.to_owned(), text);
+    files.extend(text.map(|text| (evidence::FILE.to_owned(), text)));
     let changes =
         if is_sound { Changes::between(&folder, &files) } else { Changes::only(&folder, evidence::FILE, &files) };
     let written = changes?.write()?;
@@ -117,7 +121,9 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
             if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
         return check::found(&inputs, &checked, &checked.diagnostics, not_done);
     }
-    report::line(&report::evidence(&checked));
+    if is_open {
+        report::line(&report::evidence(&checked));
+    }
     Ok(written)
 }
 

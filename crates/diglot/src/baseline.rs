@@ -145,6 +145,11 @@ impl Baseline {
         self.lines.keys().any(|key| key.is_about(rule, subject))
     }
 
+    /// What it knows findings about.
+    pub(crate) fn subjects(&self) -> BTreeSet<String> {
+        self.lines.keys().map(|key| key.subject.clone()).collect()
+    }
+
     /// Takes the findings that it knows out of the list, unless there are more of a kind than it knows.
     pub(crate) fn keep(&mut self, found: &mut Vec<Diagnostic>, key: impl Fn(&Diagnostic) -> Key) -> Vec<Diagnostic> {
         if self.lines.is_empty() {

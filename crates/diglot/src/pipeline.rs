@@ -182,8 +182,10 @@ fn together<'a>(
     let locking = locks::Reader::new(&settled.schemas.pg, &inputs.config.shard_key);
     let basis = Basis::new(inputs, &settled.schemas);
     let evidence = inputs.evidence.as_deref().and_then(Evidence::parse);
+    let in_baseline = baseline.subjects();
     let shared = Shared {
         inputs,
+        in_baseline: &in_baseline,
         schemas: &settled.schemas,
         keys: &keys,
         never_null: &never_null,

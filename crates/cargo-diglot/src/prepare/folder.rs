@@ -51,7 +51,8 @@ impl<'a> Changes<'a> {
         };
         let pairs = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).filter(|(name, _)| is_wanted(name));
         let write = pairs.filter(|(name, text)| differs(name, text)).collect();
-        let is_gone = |name: &String| !files.contains_key(name) && is_ours(&folder.join(name));
+        let is_known = |name: &String| name == evidence::FILE || is_ours(&folder.join(name));
+        let is_gone = |name: &String| !files.contains_key(name) && is_known(name);
         let remove = there.into_iter().filter(is_gone).collect();
         Ok(Self { folder: folder.to_path_buf(), write, remove })
     }

@@ -47,7 +47,7 @@ pub(crate) async fn gather(
     let mut evidence = Evidence { version: VERSION, engines: versions, pairs: BTreeMap::new() };
     let old = old.filter(|old| old.engines == evidence.engines).unwrap_or_default();
     let (kept, open): (Vec<&Weighed>, Vec<&Weighed>) =
-        compiled.weighed.iter().partition(|pair| old.of(&pair.name, &pair.basis).is_some());
+        compiled.weighed.iter().filter(|pair| !pair.by_law).partition(|pair| old.of(&pair.name, &pair.basis).is_some());
     let known = kept.iter().filter_map(|pair| Some((pair.name.clone(), old.pairs.get(&pair.name)?.clone())));
     evidence.pairs.extend(known);
     if open.is_empty() {

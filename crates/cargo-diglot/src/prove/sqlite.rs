@@ -4,7 +4,8 @@
 //! one, which that driver brings. Units are run part by part, as that driver does with their text.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use diglot::dialect::{Both, Dialect};
 use diglot::prove::{Answer, Case, Fault, Judge, NEW_IDS, Rows, Subject, Value};
@@ -24,11 +25,15 @@ const NUMBERS: &str = "sqlite_sequence";
 /// How many statements stay prepared: more than a pair has, with all its variants and the tables that it is compared by.
 const PREPARED: usize = 256;
 
-/// How many steps of its machine a statement may take: a small database needs a thousandth of that.
-const STEPS: i32 = 20_000_000;
+/// How many steps of its machine make a tick.
+const TICK: i32 = 100_000;
+/// How many ticks a statement may take: a small database needs a thousandth of that.
+const TICKS: u32 = 200;
 
 pub(super) struct Sqlite {
     connection: Connection,
+    /// How many ticks the statement that runs took.
+    ticks: Arc<AtomicU32>,
     /// Tables that number their rows by AUTOINCREMENT.
     numbered: BTreeSet<String>,
     /// Tables into which rows go one by one, because triggers look at them.
@@ -71,8 +76,10 @@ impl Sqlite {
         let opened = Connection::open_in_memory().and_then(|connection| {
             connection.pragma_update(None, "foreign_keys", true)?;
             connection.set_prepared_statement_cache_capacity(PREPARED);
-            connection.progress_handler(STEPS, Some(|| true))?;
-            Ok(Self { connection, numbered: BTreeSet::new(), apart: BTreeSet::new() })
+            let ticks = Arc::new(AtomicU32::new(0));
+            let counted = Arc::clone(&ticks);
+            connection.progress_handler(TICK, Some(move || counted.fetch_add(1, Ordering::Relaxed) >= TICKS))?;
+            Ok(Self { connection, ticks, numbered: BTreeSet::new(), apart: BTreeSet::new() })
         });
         opened.map_err(Failure::sqlite("open SQLite in memory"))
     }
@@ -264,6 +271,7 @@ impl Sqlite {
 
     /// Runs one statement: its rows, and how many it wrote.
     fn part(&self, sql: &str, arguments: &[Bound]) -> Result<(Rows, u64), Fault> {
+        self.ticks.store(0, Ordering::Relaxed);
         let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
         bind(&mut statement, arguments).map_err(fault)?;
         let (columns, is_read_only) = (statement.column_count(), statement.readonly());
@@ -282,6 +290,7 @@ impl Sqlite {
 
     /// Runs a text of any number of statements and tells how many rows it wrote.
     fn batch(&self, sql: &str) -> Result<u64, rusqlite::Error> {
+        self.ticks.store(0, Ordering::Relaxed);
         let before = self.connection.total_changes();
         let mut parts = Batch::new(&self.connection, sql);
         while let Some(mut statement) = parts.next()? {

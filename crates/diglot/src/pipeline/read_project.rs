@@ -26,7 +26,7 @@ pub(crate) struct ReadProject<'a> {
     never_null: BTreeSet<(String, String)>,
 }
 
-/// A pair of which one page was changed.
+/// A pair of which one page has another text.
 struct Changed<'c> {
     sources: &'c Sources,
     entry: &'c pairs::Entry<'c>,

@@ -14,6 +14,8 @@ use crate::schema::Schema;
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
     pub(super) inputs: &'a Inputs,
+    /// What the baseline knows findings about.
+    pub(super) in_baseline: &'a BTreeSet<String>,
     pub(super) schemas: &'a Both<Schema>,
     pub(super) keys: &'a Keys<'a>,
     /// Columns, by table, into which no program writes NULL.

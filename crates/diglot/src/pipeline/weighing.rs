@@ -84,6 +84,10 @@ impl Run<'_> {
     /// Takes out the findings about a pair that running it has settled, and shows the database of those that it confirms.
     /// `before` is where they begin.
     pub(super) fn weigh(&mut self, entry: &Entry<'_>, before: usize, grounds: Grounds) {
+        // What is known of the first day stays as it was found then.
+        if self.shared.in_baseline.contains(entry.name) {
+            return;
+        }
         let Grounds { basis, settles } = grounds;
         let verdict = self.shared.evidence.and_then(|evidence| evidence.of(entry.name, &basis)).cloned();
         let by_law = !self.found[before..].iter().any(is_decided);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sea_query::{Expr, Query, SqliteQueryBuilder};
 use serde_json::json;
 
 use super::pool::{self, Pool};
@@ -72,8 +73,11 @@ impl Checks {
         let Some(base) = &column.sqlite else { return true };
         let Some(conditions) = self.conditions.get(&(table.to_owned(), column.name.clone())) else { return true };
         let literal = value.literal(Dialect::Sqlite, base);
+        let value = Query::select().expr_as(Expr::cust(literal), column.name.clone()).take();
         let query = |condition: &String| {
-            format!("SELECT ({condition}) IS NOT 0 FROM (SELECT {literal} AS \"{}\")", column.name)
+            let mut query = Query::select();
+            query.expr(Expr::cust(format!("({condition}) IS NOT 0"))).from_subquery(value.clone(), "row");
+            query.to_string(SqliteQueryBuilder)
         };
         conditions.iter().all(|condition| self.judge.holds(query(condition)))
     }

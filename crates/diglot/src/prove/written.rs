@@ -56,23 +56,23 @@ pub(super) fn fillings(table: &Table, rows: &[Row], dialect: Dialect, is_apart: 
 }
 
 fn insert(table: &Table, rows: &[Written], dialect: Dialect) -> String {
-    let list = |items: &[String]| format!("({})", items.join(", "));
-    let names: Vec<String> = rows[0].names.iter().map(|name| named(name)).collect();
-    let mut sql = format!("INSERT INTO {}", named(&table.name));
-    if names.is_empty() {
-        sql.push_str(" DEFAULT VALUES");
+    let mut insert = InsertStatement::new();
+    insert.into_table(table.name.clone());
+    if rows[0].names.is_empty() {
+        insert.or_default_values();
     } else {
-        sql.push_str(&format!(" {}", list(&names)));
-        // So that a column takes a value that the server numbers otherwise.
-        sql.push_str(if dialect == Dialect::Pg { " OVERRIDING SYSTEM VALUE VALUES " } else { " VALUES " });
-        sql.push_str(&rows.iter().map(|row| list(&row.values)).collect::<Vec<_>>().join(", "));
+        insert.columns(rows[0].names.iter().cloned());
+        for row in rows {
+            // There are as many values as columns.
+            insert.values_panic(row.values.iter().cloned().map(Expr::cust));
+        }
+    }
+    let mut sql = text(dialect, &insert);
+    if dialect == Dialect::Pg {
+        // So that a column takes a value that the server numbers otherwise; the builder has no word for it.
+        sql = sql.replacen(") VALUES (", ") OVERRIDING SYSTEM VALUE VALUES (", 1);
     }
     std::iter::once(sql).chain(rows.iter().flat_map(|row| row.items.iter().cloned())).collect::<Vec<_>>().join("; ")
-}
-
-/// A name in quotes, which both dialects take.
-fn named(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn written(table: &Table, row: &Row, dialect: Dialect) -> Written {

@@ -155,7 +155,8 @@ fn a_generated_column_is_left_to_the_engine_and_decides_all_the_same() {
         assert!(holds(&subject, "n", &Value::Int(n)), "{n}");
     }
     assert!((0..60).all(|at| rows(&subject.case(1, at, 4), "item").iter().all(|row| !row.contains_key("twice"))));
-    let texts = databases.iter().flat_map(|case| subject.fillings(&case, Dialect::Pg, |_| true)).map(|filling| filling.sql);
+    let texts =
+        databases.iter().flat_map(|case| subject.fillings(&case, Dialect::Pg, |_| true)).map(|filling| filling.sql);
     assert!(texts.into_iter().all(|sql| !sql.contains("twice")));
 }
 
