@@ -370,6 +370,10 @@ impl<'a> Prover<'a> {
         for (owner, name, key) in columns.chain(params) {
             if self.config.prove.is_object(owner, name) || self.config.is_json_object(owner, name) {
                 subject.objects.insert(key.clone());
+                // Whoever steps into each of its elements steps into its members.
+                if let Some(paths) = subject.paths.get_mut(&key) {
+                    paths.retain(|path| path.first().is_none_or(|step| step != "*"));
+                }
             }
             if let Some(kind) = self.config.json_list(owner, name) {
                 subject.fields.insert((key.clone(), Vec::new()), kind.to_owned());
