@@ -18,5 +18,6 @@ mod lsp;
 mod prepare;
 mod project;
 mod review;
+mod unseen;
 mod with_postgres;
 mod workspace;
