@@ -31,8 +31,8 @@ const INSTEAD: [Instead; 8] = [
 
 /// The methods that go on with the next of many things, and tell what they lost in their answer about it alone, or in the
 /// log, where they did it for everybody on their way.
-const TELL_ELSEWHERE: [&str; 3] =
-    ["rotate_waitpoint_hmac_secret_all", "reconcile_quota_counters", "scan_eligible_executions"];
+const TELL_ELSEWHERE: [&str; 4] =
+    ["rotate_waitpoint_hmac_secret_all", "reconcile_quota_counters", "scan_eligible_executions", "claim_for_worker"];
 
 /// A backend behind a proxy, on the database of a test; none where it is spread over a cluster, whose tables take no
 /// triggers from anybody.
