@@ -109,6 +109,13 @@ impl crate::backend::SqliteBackend {
 
 #[cfg(feature = "postgres")]
 impl crate::backend::PostgresBackend {
+    /// The pool of the sweeps' own connection, if they have one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sweeping_pool_for_test(&self) -> Option<&sqlx::PgPool> {
+        self.db().store().sweeping_pool()
+    }
+
     /// As [`connect`](Self::connect), with a clock that a test sets.
     ///
     /// # Errors

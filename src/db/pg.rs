@@ -170,6 +170,11 @@ impl PgStore {
     pub(crate) fn pool(&self) -> &PgPool {
         &self.pool
     }
+
+    /// The pool of the sweeps' own connection, if they have one.
+    pub(crate) fn sweeping_pool(&self) -> Option<&PgPool> {
+        self.sweeping.as_ref().map(Warm::pool)
+    }
 }
 
 /// The way out for wake-ups of a pool whose connections keep the notify triggers quiet.

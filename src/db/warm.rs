@@ -187,6 +187,11 @@ impl Warm {
         }
     }
 
+    /// The pool that they are from.
+    pub(super) fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
     /// A connection: one that is kept, if possible one that plans as wanted, else whatever comes first from the pool or
     /// from an operation that ends.
     async fn next(&self, plans: Plans) -> Result<InUse<'_>, sqlx::Error> {

@@ -71,13 +71,15 @@ impl Harness {
 
     /// Waits until nothing of a dropped operation runs in the database any more, nor comes to it: its connection is
     /// closed, and a server may read a statement that was sent before long after that. So every connection is back in
-    /// the pool, and there are no sessions but theirs.
+    /// its pool, and there are no sessions but theirs.
     pub(crate) async fn quiet(&self) {
         let sessions = "SELECT count(*) FROM pg_stat_activity \
                         WHERE datname = current_database() AND backend_type = 'client backend'";
         let Tables::Postgres(backend) = self.tables() else { return };
-        let pool = backend.pool();
-        while pool.num_idle() != pool.size() as usize || self.number(sessions).await != i64::from(pool.size()) {
+        let pools: Vec<_> = std::iter::once(backend.pool()).chain(backend.sweeping_pool_for_test()).collect();
+        let are_back = || pools.iter().all(|pool| pool.num_idle() == pool.size() as usize);
+        let own = || pools.iter().map(|pool| i64::from(pool.size())).sum::<i64>();
+        while !are_back() || self.number(sessions).await != own() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
