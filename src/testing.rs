@@ -14,7 +14,7 @@ use ff_core::partition::PartitionConfig;
 use crate::backend::Backend;
 pub use crate::clock::Clock;
 pub use crate::db::fault::{Caller, FaultHook, HoldHook, Step, called_by, caller};
-use crate::db::{Dialect, Outbox};
+use crate::db::{Dialect, Outbox, sweeping};
 #[cfg(feature = "sqlite")]
 use crate::engine::budget;
 #[cfg(feature = "sqlite")]
@@ -28,6 +28,19 @@ impl<D: Dialect> Backend<D> {
     /// `NotFound` when there is none; otherwise those of the sweep.
     #[doc(hidden)]
     pub async fn sweep_for_test(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
+        sweeping(self.sweep_elsewhere_for_test(name, config)).await
+    }
+
+    /// The same on any connection, so that several run at once, as those of several processes do.
+    ///
+    /// # Errors
+    /// As [`sweep_for_test`](Self::sweep_for_test).
+    #[doc(hidden)]
+    pub async fn sweep_elsewhere_for_test(
+        &self,
+        name: &str,
+        config: &FullScannerConfig,
+    ) -> Result<(u32, u32), EngineError> {
         let report = sweep::run_once(self.engine(), name, config).await?;
         Ok((report.processed, report.errors))
     }

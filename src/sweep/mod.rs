@@ -95,7 +95,7 @@ impl Sweeps {
     }
 }
 
-/// One run of the sweep of that name, now.
+/// One run of the sweep of that name, now; on the connection of the sweeps when it runs inside [`sweeping`].
 ///
 /// # Errors
 /// `NotFound` when no sweep has that name.
@@ -105,7 +105,7 @@ pub(crate) async fn run_once<D: Dialect>(
     config: &FullScannerConfig,
 ) -> Result<Report, EngineError> {
     match table::all::<D>().into_iter().find(|sweep| sweep.name == name) {
-        Some(sweep) => sweeping((sweep.step)(&engine.impatient(), &config.round())).await,
+        Some(sweep) => (sweep.step)(&engine.impatient(), &config.round()).await,
         None => Err(EngineError::NotFound { entity: "sweep" }),
     }
 }

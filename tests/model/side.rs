@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use ff_backend_sql::FullScannerConfig;
 use ff_core::backend::Handle;
 use ff_core::engine_backend::EngineBackend;
 use ff_core::engine_error::EngineError;
@@ -289,6 +290,14 @@ impl Side {
 
     pub(crate) fn harness(&self) -> &Harness {
         &self.h
+    }
+
+    /// Runs a sweep once. The sweeps of two callers are those of two processes, since a process's own take turns.
+    pub(crate) async fn sweep(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
+        match &self.seen {
+            Some(_) => self.h.try_sweep_elsewhere(name, config).await,
+            None => self.h.try_sweep(name, config).await,
+        }
     }
 
     /// A uuid of ours that no other call gives.

@@ -37,7 +37,7 @@ operations! {
         let mut config = FullScannerConfig::default();
         config.retention = Duration::from_millis(n.of([60_000, 1_000_000]));
         config.scanner_filter = filter(n);
-        let r = s.harness().try_sweep(name, &config).await;
+        let r = s.sweep(name, &config).await;
         let told = s.told(&r);
         format!("{name}: {told}")
     };
