@@ -253,7 +253,7 @@ RETURNING lease_epoch;
 
 -- name: typed_lock :opt
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
-       core.attempt_index, core.raw_fields
+       core.attempt_index, core.deadline_at_ms, core.raw_fields
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE;

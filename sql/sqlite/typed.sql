@@ -186,7 +186,7 @@ SELECT attempt.lease_epoch, attempt.attempt_type, lease.event_id AS lease_event_
 -- Reads what decides how an operator may take an execution, and keeps it so until the transaction ends.
 -- name: typed_lock :opt
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
-       core.attempt_index, core.raw_fields
+       core.attempt_index, core.deadline_at_ms, core.raw_fields
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 

@@ -153,6 +153,9 @@ async fn two_operations_at_once_do_what_they_do_one_after_the_other() {
     let tally = game.tally.lock().expect("no player panics here");
     let held_up = tally.held_up.join("\n");
     writeln!(std::io::stderr(), "{tally}\n{held_up}\nin {} s", began.elapsed().as_secs()).expect("it is printed");
-    assert!(tally.held_up.is_empty(), "a held row holds sweeps up:\n{held_up}");
-    assert!(tally.found.is_empty(), "not like one after the other:\n\n{}", tally.found.join("\n\n"));
+    let found = tally.found.join("\n\n");
+    assert!(
+        tally.held_up.is_empty() && tally.found.is_empty(),
+        "a held row holds sweeps up:\n{held_up}\n\nnot like one after the other:\n\n{found}"
+    );
 }

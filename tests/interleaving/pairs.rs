@@ -65,12 +65,27 @@ struct Allowed<'a> {
     /// What comes out while a third holds what one of them takes: whoever skips locked rows passes over those.
     behind: Vec<Outcome>,
     /// What was not played yet of that.
-    left: Vec<(Held, Which, While)>,
+    left: Vec<Order>,
+}
+
+/// One operation after the other.
+struct Order {
+    /// Whether what is due is promoted before. To promote is an act of its own, also where a claim does it: somebody may come
+    /// by between the two.
+    is_promoted: bool,
+    first: Which,
+    /// What a third holds, and during which of the two.
+    behind: Option<(Held, While)>,
 }
 
 impl<'a> Allowed<'a> {
     async fn new(stage: &'a mut Stage, prepared: &'a Prepared, steps: [Step; 2], takes: [&Takes; 2]) -> Self {
-        let left = all_behind(takes);
+        let mut left = Vec::new();
+        if prepared.has_delayed() {
+            left.extend(all_behind(&takes, true));
+            left.extend([Which::First, Which::Second].map(|first| Order { is_promoted: true, first, behind: None }));
+        }
+        left.extend(all_behind(&takes, false));
         let mut allowed = Self { stage, prepared, steps, serial: Vec::new(), behind: Vec::new(), left };
         for first in [Which::First, Which::Second] {
             let played = allowed.play(Plan::Serial(first)).await;
@@ -90,8 +105,16 @@ impl<'a> Allowed<'a> {
         if self.serial.iter().chain(&self.behind).any(|serial| serial.allows(outcome)) {
             return true;
         }
-        while let Some((held, first, during)) = self.left.pop() {
-            let played = self.play(Plan::SerialBehind(&held, first, during)).await;
+        while let Some(Order { is_promoted, first, behind }) = self.left.pop() {
+            let plan = match &behind {
+                Some((held, during)) => Plan::SerialBehind(held, first, *during),
+                None => Plan::Serial(first),
+            };
+            let played = if is_promoted {
+                self.stage.play_promoted(self.prepared, self.steps, plan).await
+            } else {
+                self.play(plan).await
+            };
             let Some(played) = played.filter(|played| !played.waited) else { continue };
             let is_allowed = played.outcome.allows(outcome);
             self.behind.push(played.outcome);
@@ -105,7 +128,7 @@ impl<'a> Allowed<'a> {
 
 /// Every way in which a third may hold what one of two operations takes, beside the two one after the other: all of
 /// that in a table, or one row of several. The last one is to be played first.
-fn all_behind(takes: [&Takes; 2]) -> Vec<(Held, Which, While)> {
+fn all_behind(takes: &[&Takes; 2], is_promoted: bool) -> Vec<Order> {
     let taken: BTreeSet<&Held> = takes.iter().flat_map(|takes| &takes.rows).collect();
     let alone = |held: &&Held| {
         let rows = if held.rows.len() > 1 { held.rows.clone() } else { Vec::new() };
@@ -115,7 +138,8 @@ fn all_behind(takes: [&Takes; 2]) -> Vec<(Held, Which, While)> {
     let held = single.into_iter().chain(taken.into_iter().cloned());
     held.flat_map(|held| {
         let orders = [Which::First, Which::Second];
-        orders.into_iter().flat_map(move |first| While::EVER.map(|during| (held.clone(), first, during)))
+        let behind = move |first| While::EVER.map(|during| (first, Some((held.clone(), during))));
+        orders.into_iter().flat_map(behind).map(move |(first, behind)| Order { is_promoted, first, behind })
     })
     .collect()
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ff_backend_sql::FullScannerConfig;
 use ff_core::backend::{CapabilitySet, ClaimPolicy};
 use ff_core::contracts::ClaimForWorkerArgs;
 use ff_core::types::{LaneId, WorkerId, WorkerInstanceId};
@@ -16,7 +17,7 @@ use crate::harness::{Harness, Tables};
 use crate::numbers::Numbers;
 use crate::operations;
 use crate::scenes::{Scene, Step};
-use crate::side::Side;
+use crate::side::{LANES, Side};
 use crate::tables::Reading;
 
 /// The time between two scenes; nothing is remembered for that long.
@@ -131,6 +132,13 @@ pub(crate) struct Stage {
     now_ms: i64,
 }
 
+impl Prepared {
+    /// Whether something waits for its time.
+    pub(crate) fn has_delayed(&self) -> bool {
+        self.tables.iter().any(|(table, _)| table == "ff_delayed")
+    }
+}
+
 impl Stage {
     pub(crate) async fn new(h: Arc<Harness>, reading: Reading) -> Self {
         let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
@@ -181,6 +189,7 @@ impl Stage {
     pub(crate) async fn prepare(&mut self, scene: &Scene) -> Prepared {
         self.now_ms = self.now_ms.max(crate::harness::T0) + BETWEEN_MS;
         self.side.begin(self.now_ms).await;
+        self.promise_nothing_is_due().await;
         for &(name, numbers) in scene.before {
             let answer = (operations::named(name).act)(&mut self.side, Numbers::new(numbers)).await;
             assert!(
@@ -190,13 +199,9 @@ impl Stage {
             );
         }
         self.settle().await;
-        // A claim now and then looks for what is due, and none does within the same moment.
-        let (nobody, lane) = (WorkerId::new("nobody"), LaneId::new("of nobody"));
-        let instance = WorkerInstanceId::new("nobody-1");
-        let policy = ClaimPolicy::new(nobody.clone(), instance.clone(), 1, None);
-        let claimed = self.side.backend.claim(&lane, &CapabilitySet::new(std::iter::empty::<&str>()), policy).await;
-        assert!(matches!(claimed, Ok(None)), "there is nothing to claim: {claimed:?}");
-        let args = ClaimForWorkerArgs::new(lane, nobody, instance, Default::default(), 1);
+        // A claim by a scheduler now and then looks for grants that are over, and none does within the same moment.
+        let (nobody, instance) = (WorkerId::new("nobody"), WorkerInstanceId::new("nobody-1"));
+        let args = ClaimForWorkerArgs::new(LaneId::new("of nobody"), nobody, instance, Default::default(), 1);
         self.side.backend.claim_for_worker(args).await.expect("there is nothing to claim");
         self.execute("SELECT kept.keep()".to_owned()).await;
         let callers = self.side.callers().await;
@@ -209,6 +214,19 @@ impl Stage {
             }
         }
         Prepared { now_ms: self.h.clock.now_ms(), tables, callers }
+    }
+
+    /// A claim now and then looks for what is due on its lane. After those that find the tables empty at a later time none
+    /// does until then.
+    async fn promise_nothing_is_due(&self) {
+        self.h.clock.set(self.now_ms + BETWEEN_MS / 2);
+        let policy = || ClaimPolicy::new(WorkerId::new("nobody"), WorkerInstanceId::new("nobody-1"), 1, None);
+        for lane in LANES {
+            let claimed =
+                self.side.backend.claim(&LaneId::new(lane), &CapabilitySet::new(["of nobody"]), policy()).await;
+            assert!(matches!(claimed, Ok(None)), "there is nothing to claim: {claimed:?}");
+        }
+        self.h.clock.set(self.now_ms);
     }
 
     async fn restore(&mut self, prepared: &Prepared) {
@@ -278,7 +296,7 @@ impl Stage {
     }
 
     /// Waits until all have ended, or those that have not wait for a lock. Says whether some wait.
-    async fn until_ended_or_waiting(&self, running: &[&JoinHandle<String>]) -> bool {
+    async fn until_ended_or_waiting(&self, steps: [Step; 2], running: &[&JoinHandle<String>]) -> bool {
         let (began, mut looks) = (Instant::now(), 0);
         loop {
             let (waiting, _) = self.waiting().await;
@@ -287,8 +305,18 @@ impl Stage {
             if left == 0 || looks == LOOKS_AT_A_STANDSTILL {
                 return left > 0;
             }
-            assert!(began.elapsed() < PATIENCE, "an operation neither ends nor waits for a lock");
+            if began.elapsed() >= PATIENCE {
+                panic!("{steps:?} neither end nor wait for a lock:\n{}", self.sessions().await);
+            }
         }
+    }
+
+    /// What the database's sessions do.
+    async fn sessions(&self) -> String {
+        let sql = "SELECT concat_ws(' ', pid, state, wait_event_type, wait_event, left(query, 300)) \
+                     FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        let sessions: Vec<String> = sqlx::query_scalar(sql).fetch_all(&self.beside).await.expect("the sessions");
+        sessions.join("\n")
     }
 
     /// Waits until all have ended; answers how many circles had to be broken.
@@ -304,6 +332,22 @@ impl Stage {
     /// Plays two operations; none when the first ended before it came to its place.
     pub(crate) async fn play(&mut self, prepared: &Prepared, steps: [Step; 2], plan: Plan<'_>) -> Option<Played> {
         self.restore(prepared).await;
+        self.go(prepared, steps, plan).await
+    }
+
+    /// The same after what is due was promoted.
+    pub(crate) async fn play_promoted(
+        &mut self,
+        prepared: &Prepared,
+        steps: [Step; 2],
+        plan: Plan<'_>,
+    ) -> Option<Played> {
+        self.restore(prepared).await;
+        self.side.sweep("delayed_promoter", &FullScannerConfig::default()).await.expect("what is due is promoted");
+        self.go(prepared, steps, plan).await
+    }
+
+    async fn go(&mut self, prepared: &Prepared, steps: [Step; 2], plan: Plan<'_>) -> Option<Played> {
         self.background.hold();
         let played = self.act(prepared, steps, plan).await;
         self.background.release();
@@ -339,7 +383,7 @@ impl Stage {
                         end(&mut third).await;
                     }
                     running.push(start(which));
-                    waited |= self.until_ended_or_waiting(&running.iter().collect::<Vec<_>>()).await;
+                    waited |= self.until_ended_or_waiting(steps, &running.iter().collect::<Vec<_>>()).await;
                 }
                 end(&mut third).await;
                 if first == Which::Second {
@@ -358,15 +402,15 @@ impl Stage {
                     }
                 }
                 let second = start(Which::Second);
-                waited = self.until_ended_or_waiting(&[&second]).await;
+                waited = self.until_ended_or_waiting(steps, &[&second]).await;
                 gates[0].release();
                 vec![first, second]
             }
             Plan::Behind(_) => {
                 let first = start(Which::First);
-                waited = self.until_ended_or_waiting(&[&first]).await;
+                waited = self.until_ended_or_waiting(steps, &[&first]).await;
                 let second = start(Which::Second);
-                waited |= self.until_ended_or_waiting(&[&first, &second]).await;
+                waited |= self.until_ended_or_waiting(steps, &[&first, &second]).await;
                 end(&mut third).await;
                 vec![first, second]
             }

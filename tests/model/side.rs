@@ -97,6 +97,9 @@ struct Attempts {
     current: AttemptIndex,
 }
 
+/// The lanes, of which the first has most of the work.
+pub(crate) const LANES: [&str; 2] = ["lane", "side"];
+
 /// How many flows, budgets and quota policies there are at most.
 const POOL: u64 = 3;
 
@@ -413,7 +416,7 @@ pub(crate) fn quota(n: &mut Numbers) -> QuotaPolicyId {
 }
 
 pub(crate) fn lane(n: &mut Numbers) -> LaneId {
-    LaneId::new(n.of(["lane", "lane", "lane", "lane", "side"]))
+    LaneId::new(n.of([LANES[0], LANES[0], LANES[0], LANES[0], LANES[1]]))
 }
 
 pub(crate) fn namespace(n: &mut Numbers) -> Namespace {

@@ -33,7 +33,7 @@ use super::given::{Given, InHand};
 use super::{Surroundings, span};
 use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Postgres, Store};
 use crate::db::error::{Abort, shared, transport};
-use crate::db::fault::Step;
+use crate::db::fault::{Step, inherited};
 use crate::db::wake::Wakes;
 
 /// How many runs of a group are on their way at most.
@@ -222,7 +222,7 @@ impl<P: Combines, S: Carrier> Drop for Room<P, S> {
         match members.len() {
             0 => {}
             1 => members.remove(0).alone(Some(room())),
-            _ => drop(self.runtime.spawn(run_together(room(), members))),
+            _ => drop(self.runtime.spawn(inherited(run_together(room(), members)))),
         }
     }
 }

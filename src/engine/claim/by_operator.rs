@@ -16,15 +16,15 @@ use crate::engine::policy::give_back::Before;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key};
-use crate::model::word::{AttemptWord, LeaseWord, OwnershipWord, PhaseWord};
-use crate::statements::{Statements, attempt, grant, spread, typed};
+use crate::model::word::{AttemptWord, EligibilityWord, LeaseWord, OwnershipWord, PhaseWord};
+use crate::statements::{Statements, attempt, grant, typed};
 
 /// Who an operator's lease belongs to.
 const OPERATOR: &str = "operator";
 
 /// Grants an operator an execution and claims it, in one transaction: no grant is left behind, whatever happens.
 ///
-/// Precondition: the execution is unowned and eligible, granted to a worker or not; one whose attempt was
+/// Precondition: the execution is unowned, and eligible or due, granted to a worker or not; one whose attempt was
 /// interrupted is resumed instead, whatever its eligibility. Effect: the lease belongs to the worker `operator`;
 /// an `acquired` event is written. Repeating it finds the execution active.
 pub(crate) async fn grant_and_claim<D: Dialect>(
@@ -33,7 +33,6 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
 ) -> Answered<ClaimGrantOutcome> {
     let key = exec_key(&args.execution_id)?;
     let now_ms = engine.now_ms();
-    engine.db().unit(spread::SpreadDelayedReleaseParams { execution: key, now_ms }).await?;
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_duration_ms));
     let take = Take { key, now_ms, lease_expires_at_ms, lease_id: LeaseId::new(), attempt_id: AttemptId::new() };
     let lease_id = take.lease_id.clone();
@@ -82,7 +81,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
             if core.ownership_state == OwnershipWord::Released { Before::Resumable } else { Before::Interrupted };
         (attempt_index, core.attempt_index, lease_epoch, before)
     } else {
-        if let Some(refusal) = core.refusal() {
+        if let Some(refusal) = core.refusal(take.now_ms) {
             return Err(Abort::from(refusal));
         }
         let next = core.attempt_index.next();
@@ -171,11 +170,14 @@ impl typed::TypedLockRow {
         state.to_start().ok_or_else(|| corruption(format!("issue_grant_and_claim: unrecognized attempt_state={state}")))
     }
 
-    fn refusal(&self) -> Option<EngineError> {
+    /// Why it may not be claimed. One whose delay is over may, though no sweep has come by yet.
+    fn refusal(&self, now_ms: i64) -> Option<EngineError> {
+        let is_due = self.eligibility_state == EligibilityWord::NotEligibleUntilTime
+            && self.deadline_at_ms.is_some_and(|due_at_ms| due_at_ms <= now_ms);
         let seen = ClaimSeen {
             lifecycle_phase: &self.lifecycle_phase,
             ownership_state: &self.ownership_state,
-            eligibility_state: &self.eligibility_state,
+            eligibility_state: if is_due { &EligibilityWord::EligibleNow } else { &self.eligibility_state },
             attempt_state: &self.attempt_state,
         };
         claim_refusal(&seen, || self.not_active())
