@@ -208,19 +208,6 @@ impl Harness {
         }
     }
 
-    /// The same as another process would run it, at the same time as this one's.
-    #[allow(dead_code, reason = "for the interleavings, which share this file")]
-    pub(crate) async fn try_sweep_elsewhere(
-        &self,
-        name: &str,
-        config: &FullScannerConfig,
-    ) -> Result<(u32, u32), EngineError> {
-        match &self.tables {
-            Tables::Sqlite(backend, _) => backend.sweep_elsewhere_for_test(name, config).await,
-            Tables::Postgres(backend) => backend.sweep_elsewhere_for_test(name, config).await,
-        }
-    }
-
     /// Starts the sweeps; they end with `shutdown_prepare`. False when some run already.
     pub(crate) fn start_sweeps(&self, config: FullScannerConfig) -> bool {
         match &self.tables {

@@ -105,12 +105,20 @@ async fn a_fresh_file_has_the_annotations_and_the_additions() {
     assert_eq!(numbers(&mut connection, ADDITIONS).await, additions());
 }
 
+/// Indexes of the existing backend in whose place there are others.
+const REPLACED: [&str; 3] = [
+    "index ff_lease_event_partition_key_idx",
+    "index ff_signal_event_partition_key_idx",
+    "index ff_operator_event_partition_key_idx",
+];
+
 #[tokio::test]
 async fn a_fresh_file_has_what_one_of_the_existing_backend_has() {
     let file = File::fresh();
     file.open().await.expect("a fresh file opens");
     let ours = catalog(&mut file.connect().await).await;
-    for (name, facts) in catalog(&mut connect(Path::new(PEER)).await).await {
+    let theirs = catalog(&mut connect(Path::new(PEER)).await).await;
+    for (name, facts) in theirs.into_iter().filter(|(name, _)| !REPLACED.contains(&name.as_str())) {
         assert_eq!(ours.get(&name), Some(&facts), "{name}");
     }
 }

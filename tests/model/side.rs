@@ -18,7 +18,7 @@ use ff_core::types::{
 };
 use uuid::Uuid;
 
-use crate::harness::{Harness, payload, uuid_of};
+use crate::harness::{Harness, Tables, payload, uuid_of};
 use crate::mask::Mask;
 use crate::numbers::Numbers;
 use crate::tables::{Reading, Rows};
@@ -297,9 +297,9 @@ impl Side {
 
     /// Runs a sweep once. The sweeps of two callers are those of two processes, since a process's own take turns.
     pub(crate) async fn sweep(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
-        match &self.seen {
-            Some(_) => self.h.try_sweep_elsewhere(name, config).await,
-            None => self.h.try_sweep(name, config).await,
+        match self.h.tables() {
+            Tables::Postgres(backend) if self.seen.is_some() => backend.sweep_elsewhere_for_test(name, config).await,
+            _ => self.h.try_sweep(name, config).await,
         }
     }
 
