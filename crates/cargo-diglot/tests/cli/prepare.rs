@@ -26,6 +26,25 @@ fn a_throwaway_server_gives_the_same_answers() {
 }
 
 #[test]
+fn a_column_that_comes_out_of_a_function_is_answered() {
+    let project = Project::clean();
+    let (sqlite, pg) = (project.read(SQLITE), project.read(PG));
+    let annotated = "\n-- name: job_words :many\n-- column: word text null\n";
+    project.write(
+        SQLITE,
+        format!("{sqlite}{annotated}SELECT word.value AS word FROM json_each('[\"a\", \"b\"]') AS word;\n"),
+    );
+    project.write(
+        PG,
+        format!("{pg}{annotated}SELECT word.value AS word FROM jsonb_array_elements_text('[\"a\", \"b\"]') AS word (value);\n"),
+    );
+    let prepared = project.prepare(&[]);
+    assert!(!prepared.seen().contains("no such table column"), "{}", prepared.seen());
+    assert_eq!(prepared.code, Some(0), "{}", prepared.seen());
+    assert_eq!(project.prepare(&["--check"]).code, Some(0));
+}
+
+#[test]
 fn a_changed_statement_makes_the_answers_stale_until_they_are_asked_again() {
     let project = Project::clean();
     for page in [SQLITE, PG] {
