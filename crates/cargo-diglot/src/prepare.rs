@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
         let fresh = changes.map_or(Outcome::Clean, |changes| changes.complain());
         return Ok(if missing.is_empty() { fresh } else { Outcome::Findings });
     }
-    let is_open = compiled.weighed.iter().any(|pair| !pair.by_law);
+    let is_open = !compiled.weighed.is_empty();
     let text = match is_open {
         true => Some(runtime()?.block_on(run_pairs(&inputs, &compiled, old, arguments.postgres.clone()))?.to_text()),
         // Where the texts say it all there is nothing to record.
@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
 /// The pairs of which nothing is recorded as they are now, and whose texts alone do not say that they mean the same.
 fn missing<'c>(compiled: &'c Compiled, old: Option<&Evidence>) -> Vec<&'c str> {
     let is_known = |pair: &Weighed| old.is_some_and(|old| old.of(&pair.name, &pair.basis).is_some());
-    let is_missing = |pair: &&Weighed| !pair.by_law && !is_known(pair);
+    let is_missing = |pair: &&Weighed| !is_known(pair);
     compiled.weighed.iter().filter(is_missing).map(|pair| pair.name.as_str()).collect()
 }
 

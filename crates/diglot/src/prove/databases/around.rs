@@ -31,6 +31,8 @@ impl Base {
 pub(super) struct Around<'s> {
     pub(super) scene: Scene<'s>,
     pub(super) ordinary: Vec<Picks>,
+    /// In how many of these at the beginning one place alone holds something else.
+    pub(super) steady: usize,
     pub(super) edges: Vec<Picks>,
     /// Every two values of two places met.
     pub(super) pairs: bool,
@@ -78,6 +80,7 @@ pub(super) fn some<'s>(subject: &'s Subject, today: i64, budget: usize, is_whole
             }
         }
     }
+    let steady = maker.made.len();
     let mut random = Random::new(1, &subject.name, 0);
     let pairs = maker.pairs(&bases, &twins, &mut random);
     if !is_whole {
@@ -96,7 +99,7 @@ pub(super) fn some<'s>(subject: &'s Subject, today: i64, budget: usize, is_whole
     }
     let edges = std::mem::take(&mut maker.made);
     let rows = counts.values().copied().max().unwrap_or(0);
-    Around { scene, ordinary, edges, pairs, rows }
+    Around { scene, ordinary, steady, edges, pairs, rows }
 }
 
 struct Maker<'a, 's> {

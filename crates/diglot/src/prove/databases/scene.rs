@@ -247,6 +247,12 @@ impl<'s> Scene<'s> {
         members
     }
 
+    /// The most values that a column or a parameter has.
+    pub(super) fn most_values(&self) -> usize {
+        let of_value = self.slots.iter().filter(|slot| !matches!(slot.spot, Spot::Here(_) | Spot::Entry(_)));
+        of_value.map(|slot| slot.choices.len()).max().unwrap_or(0)
+    }
+
     /// What is picked in a place; none where nothing is to be picked, or nothing of its own is there.
     pub(super) fn picked(&self, picks: &Picks, spot: &Spot) -> Option<&Choice> {
         let at = *self.at.get(spot)?;
