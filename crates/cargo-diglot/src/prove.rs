@@ -34,8 +34,8 @@ use crate::cli::{Format, Prove};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::{Outcome, check, report as terminal, runtime};
-pub(crate) use engines::first_sorting;
-use engines::{Engines, Ran};
+use engines::Ran;
+pub(crate) use engines::{Engines, first_sorting};
 
 /// How many steps are tried to make a difference smaller.
 const SHRINK_STEPS: usize = 400;

@@ -15,6 +15,9 @@ use crate::pipeline::ReadProject;
 use crate::project::Inputs;
 use crate::source::Span;
 
+/// The kind of a change by which a condition no longer decides anything.
+pub const CONJUNCT: &str = "conjunct";
+
 /// A change of one page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mutation {

@@ -42,7 +42,7 @@ pub(super) const ENDLESS: &str = "too many rows or steps";
 pub(super) const MOST_ROWS: usize = 10_000;
 
 /// Both engines.
-pub(super) struct Engines {
+pub(crate) struct Engines {
     pub(super) sqlite: sqlite::Sqlite,
     /// Connections, each to a database of its own, and how text sorts there.
     pgs: Vec<(Sorting, pg::Pg)>,
@@ -109,7 +109,7 @@ impl Engines {
     }
 
     /// Both names with their versions.
-    pub(super) async fn versions_of(host: &Host) -> Result<String, Failure> {
+    pub(crate) async fn versions_of(host: &Host) -> Result<String, Failure> {
         let connection = host.scratch.connect().await?;
         let pg = crate::prepare::pg::named(&connection);
         connection.close().await.map_err(Failure::engine("leave Postgres"))?;

@@ -9,10 +9,10 @@ use std::thread::available_parallelism;
 use diglot::dialect::Dialect;
 use diglot::evidence::{Evidence, Extent, Record, Scope, VERSION, Verdict, Witness};
 use diglot::infer::Signature;
-use diglot::mutate::{Changer, Sample};
+use diglot::mutate::{self, Changer, Sample};
 use diglot::prove::{Case, Difference, Prover, Reach, Scope as Tried, Subject};
 use diglot::{Compiled, EmittedText, Inputs, Weighed};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
@@ -27,8 +27,13 @@ const BUDGET: usize = 3000;
 const FIRST: usize = 32;
 /// How many run together at most.
 const MOST: usize = 512;
+/// On how many databases that change several places at once a pair is run although every one-sided change is told.
+const MORE: usize = 256;
 /// On how many databases one-sided changes are tried.
 const CHANGED: usize = 1500;
+/// How many conditions that decide nothing are recorded, and how many letters of each.
+const UNDECIDED: usize = 6;
+const LETTERS: usize = 60;
 /// Which share of them, of a hundred, the databases have to notice before they say that two pages are the same.
 const TELLING: usize = 60;
 /// The most pairs that are worked on at once.
@@ -69,8 +74,18 @@ impl Drop for Waiting {
 #[derive(Default)]
 struct Changes {
     texts: Vec<EmittedText>,
+    /// What each of them takes out, if it is a condition.
+    conditions: Vec<Option<String>>,
     open: Vec<usize>,
     tried: usize,
+}
+
+/// How far cases are run.
+struct Plan {
+    /// So many at the beginning are all small ones, and those in which one place alone holds something else.
+    steady: usize,
+    /// So many at the beginning are ordinary.
+    ordinary: usize,
 }
 
 /// The records that still hold, and for all other pairs what running them shows now.
@@ -79,6 +94,7 @@ pub(crate) async fn gather(
     compiled: &Compiled,
     old: Option<Evidence>,
     host: &Host,
+    bars: &MultiProgress,
 ) -> Result<Evidence, Failure> {
     let engines = Engines::versions_of(host).await?;
     let mut evidence = Evidence { version: VERSION, engines, pairs: BTreeMap::new() };
@@ -101,7 +117,7 @@ pub(crate) async fn gather(
         signatures: compiled.signatures.clone(),
         subjects: subjects.collect(),
         old,
-        progress: progress(open.len()),
+        progress: bars.add(progress(open.len())),
         open: Mutex::new(open.into_iter().cloned().collect()),
         done: Mutex::default(),
         is_over: AtomicBool::new(false),
@@ -158,23 +174,17 @@ impl Engines {
         if let Some(verdict) = self.refused(subject).await? {
             return Ok(verdict);
         }
-        let t0 = std::time::Instant::now();
         let databases = subject.databases(BUDGET);
         // A database that told the pages apart before is tried first.
         let earlier = match work.old.pairs.get(&subject.name).map(|record| &record.verdict) {
             Some(Verdict::Differs(witness)) => Case::from_words(&witness.rows, &witness.args),
             _ => None,
         };
-        let ordinary = databases.ordinary() + usize::from(earlier.is_some());
+        let first = usize::from(earlier.is_some());
+        let plan = Plan { steady: databases.steady() + first, ordinary: databases.ordinary() + first };
         let cases: Vec<Case> = earlier.into_iter().chain(databases.iter()).collect();
-        let t1 = t0.elapsed();
         let mut changes = self.changes(subject, work, changer);
-        let t2 = t0.elapsed();
-        let n = cases.len();
-        let found = self.first(subject, cases, ordinary, &mut changes)?;
-        let t3 = t0.elapsed();
-        eprintln!("TIMES {} writes={} sorts={} n={n} make={t1:?} changes={:?} ({}) run={:?} open={} reach={:?} rows={}", subject.name, subject.writes, subject.sorts_text, t2-t1, changes.texts.len(), t3-t2, changes.open.len(), databases.scope().reach, databases.scope().rows);
-        match found {
+        match self.first(subject, cases, &plan, &mut changes)? {
             Found::Difference { case, difference, edge } => {
                 let (case, difference) = smaller(self, subject, case, difference)?;
                 Ok(Verdict::Differs(Box::new(witness(subject, &case, difference, edge))))
@@ -185,8 +195,9 @@ impl Engines {
                 Ok(Verdict::Unknown { reason: reason.to_owned() })
             }
             Found::Nothing(ran) => {
+                let undecided = changes.undecided();
                 let (noticed, changes) = (changes.texts.len() - changes.open.len(), changes.texts.len());
-                let scope = Scope { noticed, changes, ..scope(databases.scope(), ran) };
+                let scope = Scope { noticed, changes, undecided, ..scope(databases.scope(), ran) };
                 if scope.telling() < TELLING {
                     let reason = format!(
                         "the databases that were tried notice {noticed} of {changes} one-sided changes of the SQLite page, \
@@ -217,29 +228,34 @@ impl Engines {
             .map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference, false)))))
     }
 
-    /// The first of the cases on which the pages differ; so many at the beginning are ordinary. What they tell of the changes
-    /// is taken out of these.
+    /// The first of the cases on which the pages differ. What they tell of the changes is taken out of these; where none is
+    /// left and all that is small is done, few of the other ordinary databases are run.
     fn first(
         &mut self,
         subject: &Subject,
-        cases: Vec<Case>,
-        ordinary: usize,
+        mut cases: Vec<Case>,
+        plan: &Plan,
         changes: &mut Changes,
     ) -> Result<Found, Failure> {
-        let mut ran = 0;
-        let (mut rest, mut at, mut together) = (cases.into_iter(), 0, FIRST);
-        loop {
-            let mut some: Vec<Case> = rest.by_ref().take(together).collect();
-            if some.is_empty() {
-                return Ok(Found::Nothing(ran));
+        let (mut ran, mut at, mut together) = (0, 0, FIRST);
+        while at < cases.len() {
+            let enough = plan.steady + MORE;
+            if (enough..plan.ordinary).contains(&at) && changes.open.is_empty() {
+                at = plan.ordinary;
+                continue;
             }
+            // A message ends where it may be known that there is enough.
+            let end = [enough, plan.ordinary].into_iter().filter(|end| at < *end).fold(at + together, usize::min);
+            let end = end.min(cases.len());
+            let mut some: Vec<Case> = cases[at..end].iter_mut().map(std::mem::take).collect();
+            let first = at;
+            at += some.len();
             let answers = self.run_many(subject, &mut some)?;
             let mut answered = Vec::with_capacity(some.len());
-            for (case, answers) in some.into_iter().zip(answers) {
-                at += 1;
+            for ((case, answers), at) in some.into_iter().zip(answers).zip(first..) {
                 let Some((sqlite, pg)) = answers else { continue };
                 match subject.compare(&case, &sqlite, &pg) {
-                    Some(difference) => return Ok(Found::Difference { case, difference, edge: at > ordinary }),
+                    Some(difference) => return Ok(Found::Difference { case, difference, edge: at >= plan.ordinary }),
                     None => answered.push((case, sqlite)),
                 }
             }
@@ -250,17 +266,45 @@ impl Engines {
             }
             together = (together * 2).min(MOST);
         }
+        Ok(Found::Nothing(ran))
     }
 
     /// The one-sided changes of the SQLite page that SQLite takes.
     fn changes(&self, subject: &Subject, work: &Work, changer: &Changer<'_>) -> Changes {
-        let Some(signature) = work.signatures.iter().find(|it| it.name == subject.name) else {
-            return Changes::default();
-        };
-        let mutations = changer.changes(&subject.name, Dialect::Sqlite, Sample::All);
-        let texts = mutations.iter().filter_map(|it| changer.text(signature, Dialect::Sqlite, it));
-        let texts: Vec<EmittedText> = texts.filter(|text| self.sqlite.takes(text).is_ok()).collect();
-        Changes { open: (0..texts.len()).collect(), texts, tried: 0 }
+        let mut changes = Changes::default();
+        let Some(signature) = work.signatures.iter().find(|it| it.name == subject.name) else { return changes };
+        for mutation in changer.changes(&subject.name, Dialect::Sqlite, Sample::All) {
+            let text = changer.text(signature, Dialect::Sqlite, &mutation);
+            let Some(text) = text.filter(|text| self.sqlite.takes(text).is_ok()) else { continue };
+            let is_condition = mutation.kind == mutate::CONJUNCT;
+            changes.conditions.push(is_condition.then(|| shortened(changer.original(&mutation))));
+            changes.open.push(changes.texts.len());
+            changes.texts.push(text);
+        }
+        changes
+    }
+}
+
+impl Changes {
+    /// Conditions without which everything was the same.
+    fn undecided(&self) -> Vec<String> {
+        let mut undecided: Vec<String> = Vec::new();
+        for condition in self.open.iter().filter_map(|at| self.conditions[*at].clone()) {
+            if !undecided.contains(&condition) {
+                undecided.push(condition);
+            }
+        }
+        undecided.truncate(UNDECIDED);
+        undecided
+    }
+}
+
+/// A text in one line of few letters.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 

@@ -257,7 +257,8 @@ impl Sqlite {
         let clearing = "take out impossible rows on SQLite, as `[prove.impossible]` says";
         for sql in &job.clearings {
             // A row that goes may make another one impossible, and each engine looks at them in its own order.
-            while self.batch(sql).map_err(Failure::sqlite(clearing))? > 0 {}
+            let mut cleared = self.connection.prepare_cached(sql).map_err(Failure::sqlite(clearing))?;
+            while cleared.execute([]).map_err(Failure::sqlite(clearing))? > 0 {}
         }
         Ok(())
     }

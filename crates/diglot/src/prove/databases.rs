@@ -114,6 +114,9 @@ impl Databases {
 
 /// Up to how many rows a table all databases are tried.
 const ROWS: usize = 4;
+/// On so many rows nearly everything shows that can be told at all: they are worth so many times what others are.
+const TWO: usize = 2;
+const DEAR: usize = 4;
 
 impl Subject {
     /// The databases on which the pair is run, about as many as the budget says. They are the same whenever they are
@@ -126,7 +129,10 @@ impl Subject {
     /// The same on a day, in days since 1970.
     pub fn databases_of(&self, budget: usize, today: i64) -> Databases {
         let budget = budget.max(1);
-        let whole = (1..=ROWS).rev().find_map(|rows| Some((rows, whole::all(self, rows, today, budget)?)));
+        let whole = (1..=ROWS).rev().find_map(|rows| {
+            let budget = if rows == TWO { budget * DEAR } else { budget };
+            Some((rows, whole::all(self, rows, today, budget)?))
+        });
         let (rows, whole) = whole.map_or((0, None), |(rows, whole)| (rows, Some(whole)));
         let spent = whole.as_ref().map_or(0, |(_, all)| all.len());
         let is_small = rows > 1;
@@ -139,9 +145,9 @@ impl Subject {
             values = values.max(scene.most_values());
         }
         list.add(&around.scene, singles);
-        list.settle();
-        let steady = list.cases.len();
+        let fillings = list.fillings.len();
         list.add(&around.scene, several);
+        let steady = list.open.iter().filter(|(filling, _)| *filling < fillings).count();
         list.settle();
         let ordinary = list.cases.len();
         list.add(&around.scene, &around.edges);
