@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use diglot::answers::{self, Described, DescribedColumn};
+use diglot::answers::{self, Described, DescribedColumn, Index};
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::dialect::Dialect;
 use diglot::evidence::{self, Evidence};
@@ -70,63 +70,48 @@ struct Asked {
 
 pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    // What was answered before has no say in what is asked and recorded now.
     let recorded = fs::read_to_string(root.join(FOLDER).join(answers::INDEX_FILE)).ok();
+    // What was answered before has no say in what is found now.
     let (mut inputs, compiled) = check::alone(&root)?;
     if inputs.findings.iter().any(|finding| finding.severity == Severity::Error) {
         return check::found(&inputs, &compiled, &compiled.diagnostics, NOT_DONE);
     }
     let folder = root.join(FOLDER);
-    let answers = inputs.config.generate.enabled && !compiled.has_errors();
-    let old = inputs.evidence.as_deref().and_then(Evidence::parse);
-    let is_run = !arguments.check && !compiled.weighed.is_empty();
+    let wanted = Wanted {
+        answers: inputs.config.generate.enabled && !compiled.has_errors(),
+        evidence: !arguments.check && !compiled.weighed.is_empty(),
+        recorded: recorded.as_deref().and_then(Index::parse),
+        old: inputs.evidence.as_deref().and_then(Evidence::parse),
+    };
     let mut files = BTreeMap::new();
     let mut gathered = None;
-    if answers || is_run {
-        let both = async |host: &Host| {
-            let engines = Engines::versions_of(host).await?;
-            let old = old.clone().filter(|old| old.engines == engines);
-            let known = match &old {
-                Some(old) if is_run => known(&folder, recorded.as_deref(), &compiled, old),
-                _ => BTreeMap::new(),
-            };
-            match both(&inputs, &compiled, answers, known, is_run.then_some(old), host).await {
-                Ok(both) => Ok(Ok(both)),
-                Err(Stopped::Failed(failure)) => Err(failure),
-                Err(Stopped::Refused(findings)) => Ok(Err(findings)),
-            }
+    if wanted.answers || wanted.evidence {
+        let told = async |host: &Host| told(&inputs, &compiled, &wanted, &folder, host).await;
+        let host = Host::during(arguments.postgres.clone(), first_sorting(&inputs), told);
+        let (asked, evidence) = match runtime()?.block_on(host)? {
+            Ok(told) => told,
+            Err(findings) => return check::found(&inputs, &compiled, &findings, NOT_DONE),
         };
-        let (asked, evidence) =
-            match runtime()?.block_on(Host::during(arguments.postgres.clone(), first_sorting(&inputs), both))? {
-                Ok(both) => both,
-                Err(findings) => return check::found(&inputs, &compiled, &findings, NOT_DONE),
-            };
         gathered = evidence;
-        if answers {
+        if wanted.answers {
+            report::line(&answered(&asked, compiled.texts.len()));
             let (index, of_texts) = self::files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
             files = of_texts;
             inputs.answers = Some(index);
-            let engines: Vec<&str> = asked.iter().map(|asked| asked.engine.as_str()).filter(|it| !it.is_empty()).collect();
-            let texts = report::counted(compiled.texts.len(), "text");
-            report::line(&format!("{texts} answered by {}", engines.join(" and ")));
         }
     }
     if arguments.check {
-        let missing = missing(&compiled, old.as_ref());
-        missing.iter().take(NAMED).for_each(|name| report::line(&format!("no evidence of {name} as it is now")));
-        if missing.len() > NAMED {
-            report::line(&format!("and of {} more", missing.len() - NAMED));
-        }
-        let changes = if answers { Some(Changes::of_answers(&folder, &files)?) } else { None };
+        let is_complete = complain(&compiled, wanted.old.as_ref());
+        let changes = if wanted.answers { Some(Changes::of_answers(&folder, &files)?) } else { None };
         let fresh = changes.map_or(Outcome::Clean, |changes| changes.complain());
-        return Ok(if missing.is_empty() { fresh } else { Outcome::Findings });
+        return Ok(if is_complete { fresh } else { Outcome::Findings });
     }
     let text = gathered.map(|evidence| evidence.to_text());
     inputs.evidence.clone_from(&text);
-    inputs.check_answers = answers;
+    inputs.check_answers = wanted.answers;
     inputs.asking = false;
     let checked = diglot::check(&inputs);
-    let is_sound = answers && !checked.has_errors();
+    let is_sound = wanted.answers && !checked.has_errors();
     files.extend(text.map(|text| (evidence::FILE.to_owned(), text)));
     let changes =
         if is_sound { Changes::between(&folder, &files) } else { Changes::only(&folder, evidence::FILE, &files) };
@@ -136,21 +121,70 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
             if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
         return check::found(&inputs, &checked, &checked.diagnostics, not_done);
     }
-    if is_run {
+    if wanted.evidence {
         report::line(&report::evidence(&checked));
     }
     Ok(written)
 }
 
-/// The pairs of which nothing is recorded as they are now.
-fn missing<'c>(compiled: &'c Compiled, old: Option<&Evidence>) -> Vec<&'c str> {
+/// What is to be found out, and what is recorded.
+struct Wanted {
+    answers: bool,
+    evidence: bool,
+    recorded: Option<Index>,
+    old: Option<Evidence>,
+}
+
+/// What the engines say: their answers, and evidence where it is wanted; or what they refuse.
+type Told = Result<(Vec<Asked>, Option<Evidence>), Vec<Diagnostic>>;
+
+async fn told(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    wanted: &Wanted,
+    folder: &Path,
+    host: &Host,
+) -> Result<Told, Failure> {
+    let engines = Engines::versions_of(host).await?;
+    let old = wanted.old.clone().filter(|old| old.engines == engines);
+    let known = match (&old, &wanted.recorded) {
+        (Some(old), Some(index)) if wanted.evidence => known(folder, index, compiled, old),
+        _ => BTreeMap::new(),
+    };
+    match both(inputs, compiled, wanted.answers, known, wanted.evidence.then_some(old), host).await {
+        Ok(both) => Ok(Ok(both)),
+        Err(Stopped::Failed(failure)) => Err(failure),
+        Err(Stopped::Refused(findings)) => Ok(Err(findings)),
+    }
+}
+
+/// Who answered how many texts.
+fn answered(asked: &[Asked], texts: usize) -> String {
+    let engines: Vec<&Asked> = asked.iter().filter(|asked| !asked.engine.is_empty()).collect();
+    let count: usize = engines.iter().map(|asked| asked.answers.len()).sum();
+    let names: Vec<&str> = engines.iter().map(|asked| asked.engine.as_str()).collect();
+    let (counted, names) = (report::counted(texts, "text"), names.join(" and "));
+    if count == texts {
+        return format!("{counted} answered by {names}");
+    }
+    format!("{count} of {counted} answered by {names}, the others as before")
+}
+
+/// Names the pairs of which nothing is recorded as they are now; whether there is none.
+fn complain(compiled: &Compiled, old: Option<&Evidence>) -> bool {
     let is_known = |pair: &Weighed| old.is_some_and(|old| old.of(&pair.name, &pair.basis).is_some());
-    compiled.weighed.iter().filter(|pair| !is_known(pair)).map(|pair| pair.name.as_str()).collect()
+    let missing: Vec<&Weighed> = compiled.weighed.iter().filter(|pair| !is_known(pair)).collect();
+    for pair in missing.iter().take(NAMED) {
+        report::line(&format!("no evidence of {} as it is now", pair.name));
+    }
+    if missing.len() > NAMED {
+        report::line(&format!("and of {} more", missing.len() - NAMED));
+    }
+    missing.is_empty()
 }
 
 /// The answers of texts whose pairs rest on what they rested on when both engines were asked, by the texts' places.
-fn known(folder: &Path, index: Option<&str>, compiled: &Compiled, old: &Evidence) -> BTreeMap<usize, Described> {
-    let Some(index) = index.and_then(answers::Index::parse) else { return BTreeMap::new() };
+fn known(folder: &Path, index: &Index, compiled: &Compiled, old: &Evidence) -> BTreeMap<usize, Described> {
     let holds = |pair: &&Weighed| old.of(&pair.name, &pair.basis).is_some();
     let unchanged: BTreeSet<&str> = compiled.weighed.iter().filter(holds).map(|pair| pair.name.as_str()).collect();
     let texts = compiled.texts.iter().enumerate().filter(|(_, text)| unchanged.contains(text.name.as_str()));

@@ -165,12 +165,7 @@ impl Engines {
     }
 
     /// What running a pair shows.
-    async fn verdict(
-        &mut self,
-        subject: &Subject,
-        work: &Work,
-        changer: &Changer<'_>,
-    ) -> Result<Verdict, Failure> {
+    async fn verdict(&mut self, subject: &Subject, work: &Work, changer: &Changer<'_>) -> Result<Verdict, Failure> {
         if let Some(verdict) = self.refused(subject).await? {
             return Ok(verdict);
         }

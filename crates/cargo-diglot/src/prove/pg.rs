@@ -80,7 +80,8 @@ impl Pg {
     /// A connection to a database in which the project's schema is.
     pub(super) async fn open(mut connection: PgConnection, inputs: &Inputs) -> Result<Self, Failure> {
         // What is prepared is run on many databases, and a plan for each would take longer than running it.
-        let limit = format!("SET statement_timeout = '{LIMIT_S}s'; SET plan_cache_mode = force_generic_plan; SET jit = off");
+        let limit =
+            format!("SET statement_timeout = '{LIMIT_S}s'; SET plan_cache_mode = force_generic_plan; SET jit = off");
         connection
             .execute(sqlx::raw_sql(AssertSqlSafe(limit)))
             .await

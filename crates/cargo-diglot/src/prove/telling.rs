@@ -132,15 +132,16 @@ fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
             let mut more = Page { subject, answers: Vec::new(), cases: random };
             let signature = compiled.signatures.iter().find(|it| it.name == subject.name);
             for mutation in changer.changes(&subject.name, Dialect::Sqlite, sample) {
-                let Some(text) = signature.and_then(|it| changer.text(it, Dialect::Sqlite, &mutation)) else { continue };
+                let Some(text) = signature.and_then(|it| changer.text(it, Dialect::Sqlite, &mutation)) else {
+                    continue;
+                };
                 let is_taken = sqlite.takes(&text).is_ok();
                 let mut same = subject.clone();
                 let variant = same.variants[0].sqlite.variant.clone();
                 same.variants[0].sqlite = diglot::EmittedText { variant, ..text };
                 let entry = told_of.by_kind.entry(mutation.kind).or_default();
                 let text = changer.original(&mutation);
-                let shown =
-                    format!("{}: {} `{text}` -> `{}`", subject.name, mutation.kind, mutation.replacement);
+                let shown = format!("{}: {} `{text}` -> `{}`", subject.name, mutation.kind, mutation.replacement);
                 if !is_taken
                     || told(&mut sqlite, &mut page, &same).is_some()
                     || told(&mut sqlite, &mut turned, &same).is_some()

@@ -40,6 +40,8 @@ fn a_changed_statement_makes_the_answers_stale_until_they_are_asked_again() {
     assert_eq!(project.answers(), before);
     let prepared = project.prepare(&[]);
     assert_eq!(prepared.code, Some(0), "{}", prepared.seen());
+    // Of the pair alone that changed.
+    assert!(prepared.stderr.contains("2 of ") && prepared.stderr.contains("as before"), "{}", prepared.stderr);
     assert_eq!(project.answers().len(), before.len());
     assert_eq!(project.check().code, Some(0));
     assert_eq!(project.prepare(&["--check"]).code, Some(0));
