@@ -152,9 +152,8 @@ fn measures(weighed: &[Weighed]) -> Vec<String> {
     let sum = |of: fn(&Scope) -> usize| scopes.iter().map(|(_, scope)| of(scope)).sum::<usize>();
     let (noticed, changes) = (sum(|scope| scope.noticed), sum(|scope| scope.changes));
     let mut lines = vec![format!(
-        "of {} of {} pairs all databases of two rows a table were run, {} cases in all; {noticed} of {changes} one-sided \
+        "{whole} of {} pairs run on all databases of two rows a table, {} cases in all; {noticed} of {changes} one-sided \
          changes noticed ({:.1} %)",
-        whole,
         scopes.len(),
         sum(|scope| scope.databases),
         noticed as f64 * 100.0 / changes.max(1) as f64,
