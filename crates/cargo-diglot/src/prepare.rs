@@ -115,14 +115,14 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     files.extend(text.map(|text| (evidence::FILE.to_owned(), text)));
     let changes =
         if is_sound { Changes::between(&folder, &files) } else { Changes::only(&folder, evidence::FILE, &files) };
+    if wanted.evidence && !checked.has_errors() {
+        report::line(&report::evidence(&checked));
+    }
     let written = changes?.write()?;
     if checked.has_errors() {
         let not_done =
             if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
         return check::found(&inputs, &checked, &checked.diagnostics, not_done);
-    }
-    if wanted.evidence {
-        report::line(&report::evidence(&checked));
     }
     Ok(written)
 }
