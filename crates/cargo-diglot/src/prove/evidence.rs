@@ -170,16 +170,13 @@ impl Engines {
             return Ok(verdict);
         }
         let databases = subject.databases(BUDGET);
-        // A database that told the pages apart before is tried first.
-        let earlier = match work.old.pairs.get(&subject.name).map(|record| &record.verdict) {
-            Some(Verdict::Differs(witness)) => Case::from_words(&witness.rows, &witness.args),
-            _ => None,
-        };
-        let first = usize::from(earlier.is_some());
-        let plan = Plan { steady: databases.steady() + first, ordinary: databases.ordinary() + first };
-        let cases: Vec<Case> = earlier.into_iter().chain(databases.iter()).collect();
+        let plan = Plan { steady: databases.steady(), ordinary: databases.ordinary() };
         let mut changes = self.changes(subject, work, changer);
-        match self.first(subject, cases, &plan, &mut changes)? {
+        let found = match self.again(subject, work)? {
+            Found::Nothing(_) => self.first(subject, databases.iter().collect(), &plan, &mut changes)?,
+            found => found,
+        };
+        match found {
             Found::Difference { case, difference, edge } => {
                 let (case, difference) = smaller(self, subject, case, difference)?;
                 Ok(Verdict::Differs(Box::new(witness(subject, &case, difference, edge))))
@@ -221,6 +218,16 @@ impl Engines {
         }
         Ok(difference
             .map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference, false)))))
+    }
+
+    /// What a database shows now that told the pages apart before.
+    fn again(&mut self, subject: &Subject, work: &Work) -> Result<Found, Failure> {
+        let Some(Verdict::Differs(witness)) = work.old.pairs.get(&subject.name).map(|record| &record.verdict) else {
+            return Ok(Found::Nothing(0));
+        };
+        let Some(case) = Case::from_words(&witness.rows, &witness.args) else { return Ok(Found::Nothing(0)) };
+        let plan = Plan { steady: 1, ordinary: usize::from(!witness.edge) };
+        self.first(subject, vec![case], &plan, &mut Changes::default())
     }
 
     /// The first of the cases on which the pages differ. What they tell of the changes is taken out of these; where none is
