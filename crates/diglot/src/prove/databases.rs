@@ -136,7 +136,9 @@ impl Subject {
         let (rows, whole) = whole.map_or((0, None), |(rows, whole)| (rows, Some(whole)));
         let spent = whole.as_ref().map_or(0, |(_, all)| all.len());
         let is_small = rows > 1;
-        let around = around::some(self, today, budget.saturating_sub(spent).max(budget / 4), is_small);
+        // What is worth more than the budget takes nothing from what is tried beside it.
+        let left = if spent > budget { budget } else { (budget - spent).max(budget / 4) };
+        let around = around::some(self, today, left, is_small && spent <= budget);
         let (singles, several) = around.ordinary.split_at(around.steady);
         let mut list = Listed::default();
         let mut values = around.scene.most_values();
