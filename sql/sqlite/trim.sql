@@ -10,7 +10,9 @@ SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
    AND (core.terminal_at_ms, core.execution_id) > (:after_terminal_at_ms, :after_execution_id)
    AND (:namespace IS NULL
         OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
-   AND (:tag_key IS NULL OR core.raw_fields -> 'tags' ->> :tag_key = :tag_value)
+   AND (:tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                    WHERE tag.key = :tag_key AND tag.atom = :tag_value))
  ORDER BY core.terminal_at_ms, core.execution_id LIMIT :page_size;
 
 -- Reads those of some executions that nobody needs any more, and keeps them so until the transaction ends. One that
@@ -33,7 +35,9 @@ SELECT core.partition_key, core.execution_id, core.terminal_at_ms FROM ff_exec_c
                                                                        :after_execution_id)
    AND (:namespace IS NULL
         OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
-   AND (:tag_key IS NULL OR core.raw_fields -> 'tags' ->> :tag_key = :tag_value)
+   AND (:tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                    WHERE tag.key = :tag_key AND tag.atom = :tag_value))
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
 
 -- Keeps the completions and streams of an execution until the transaction ends, as far as nobody else holds them. Counts

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use diglot::config::FILE as CONFIG;
 use diglot::diagnostic::Diagnostic;
-use diglot::evidence::Verdict;
+use diglot::evidence::{Extent, Scope, Verdict};
 use diglot::fix::Fixed;
 use diglot::render;
 use diglot::{Compiled, Inputs, Stats, Weighed};
@@ -68,6 +68,7 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
     if arguments.stats {
         report::line(&stats(compiled.stats));
         report::line(&report::evidence(&compiled));
+        measures(&compiled.weighed).iter().for_each(|line| report::line(line));
         compiled.weighed.iter().filter_map(when_run).for_each(|line| report::line(&line));
     }
     if compiled.statements.0 == 0 && !compiled.has_errors() && !arguments.allow_empty {
@@ -133,6 +134,33 @@ fn when_run(pair: &Weighed) -> Option<String> {
         Some(Verdict::Same(scope)) if !pair.by_law => Some(format!("{}: {}", pair.name, scope.sentence())),
         _ => None,
     }
+}
+
+/// How telling the recorded databases are: of how many pairs all of two rows a table were run, how many one-sided changes
+/// they notice, and which conditions decide nothing on any of them.
+fn measures(weighed: &[Weighed]) -> Vec<String> {
+    let same = |pair: &'_ Weighed| match &pair.verdict {
+        Some(Verdict::Same(scope)) => Some(scope.clone()),
+        _ => None,
+    };
+    let scopes: Vec<(&str, Scope)> =
+        weighed.iter().filter_map(|pair| Some((pair.name.as_str(), same(pair)?))).collect();
+    if scopes.is_empty() {
+        return Vec::new();
+    }
+    let whole = scopes.iter().filter(|(_, scope)| scope.extent == Extent::Whole && scope.rows > 1).count();
+    let sum = |of: fn(&Scope) -> usize| scopes.iter().map(|(_, scope)| of(scope)).sum::<usize>();
+    let (noticed, changes) = (sum(|scope| scope.noticed), sum(|scope| scope.changes));
+    let mut lines = vec![format!(
+        "{whole} of {} pairs run on all databases of two rows a table, {} cases in all; {noticed} of {changes} one-sided \
+         changes noticed ({:.1} %)",
+        scopes.len(),
+        sum(|scope| scope.databases),
+        noticed as f64 * 100.0 / changes.max(1) as f64,
+    )];
+    let undecided = scopes.iter().flat_map(|(name, scope)| scope.undecided.iter().map(move |it| (name, it)));
+    lines.extend(undecided.map(|(name, condition)| format!("{name}: `{condition}` decides nothing on any database")));
+    lines
 }
 
 /// What was compared, and the share that is declared to differ.

@@ -2,7 +2,6 @@
 
 use std::env;
 
-use sqlx::postgres::PgConnection;
 use tokio::sync::Mutex;
 
 use crate::failure::Failure;
@@ -69,20 +68,19 @@ impl Host {
         Ok(Self { scratch, sorting, more: Mutex::default(), url, server })
     }
 
-    /// Connects to an empty database beside it, which goes with it.
-    pub(crate) async fn another(&self, sorting: Sorting) -> Result<PgConnection, Failure> {
-        self.keep(Scratch::create_sorted(&self.url, sorting).await?).await
+    /// An empty database beside it, which goes with it.
+    pub(crate) async fn another(&self, sorting: Sorting) -> Result<Scratch, Failure> {
+        Ok(self.keep(Scratch::create_sorted(&self.url, sorting).await?).await)
     }
 
-    /// Connects to a copy of it, which goes with it. Nobody may be connected to it meanwhile.
-    pub(crate) async fn copy(&self) -> Result<PgConnection, Failure> {
-        self.keep(self.scratch.copy().await?).await
+    /// A copy of one of its databases, which goes with it. Nobody may be connected to that one meanwhile.
+    pub(crate) async fn copy(&self, scratch: &Scratch) -> Result<Scratch, Failure> {
+        Ok(self.keep(scratch.copy().await?).await)
     }
 
-    async fn keep(&self, scratch: Scratch) -> Result<PgConnection, Failure> {
-        let connected = scratch.connect().await;
-        self.more.lock().await.push(scratch);
-        connected
+    async fn keep(&self, scratch: Scratch) -> Scratch {
+        self.more.lock().await.push(scratch.clone());
+        scratch
     }
 
     /// Drops the databases, then the server.

@@ -12,23 +12,25 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
-use diglot::answers::{self, Described, DescribedColumn};
-use diglot::diagnostic::Severity;
+use diglot::answers::{self, Described, DescribedColumn, Index};
+use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::dialect::Dialect;
 use diglot::evidence::{self, Evidence};
 use diglot::schema;
 use diglot::source::FileId;
 use diglot::{Compiled, EmittedText, Inputs, Weighed};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use sqlx::{Column, Database, Describe};
 
 use crate::cli::Prepare;
 use crate::failure::Failure;
 use crate::host::{Host, Sorting};
 use crate::prove::evidence::gather;
-use crate::prove::first_sorting;
+use crate::prove::{Engines, first_sorting};
 use crate::{Outcome, check, report, runtime};
 use folder::Changes;
 use refusal::Refusal;
@@ -50,6 +52,8 @@ const NOT_DONE: &str = "nothing was written";
 struct Project<'a> {
     inputs: &'a Inputs,
     compiled: &'a Compiled,
+    /// What is known of texts by their places among all, so that nobody has to be asked.
+    known: BTreeMap<usize, Described>,
     progress: ProgressBar,
 }
 
@@ -61,94 +65,186 @@ struct Asked {
     /// Answers by the text's place among the compiled texts.
     answers: Vec<(usize, Described)>,
     /// What it refused.
-    findings: Vec<diglot::diagnostic::Diagnostic>,
+    findings: Vec<Diagnostic>,
 }
 
 pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    // What was answered before has no say in what is asked and recorded now.
+    let recorded = fs::read_to_string(root.join(FOLDER).join(answers::INDEX_FILE)).ok();
+    // What was answered before has no say in what is found now.
     let (mut inputs, compiled) = check::alone(&root)?;
     if inputs.findings.iter().any(|finding| finding.severity == Severity::Error) {
         return check::found(&inputs, &compiled, &compiled.diagnostics, NOT_DONE);
     }
     let folder = root.join(FOLDER);
-    let answers = inputs.config.generate.enabled && !compiled.has_errors();
-    let mut files = BTreeMap::new();
-    if answers {
-        let project = Project { inputs: &inputs, compiled: &compiled, progress: progress(compiled.texts.len()) };
-        let asked = runtime()?.block_on(ask(&project, arguments.postgres.clone()))?;
-        project.progress.finish_and_clear();
-        let mut findings: Vec<_> = asked.iter().flat_map(|asked| asked.findings.iter().cloned()).collect();
-        if !findings.is_empty() {
-            findings.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
-            return check::found(&inputs, &compiled, &findings, NOT_DONE);
-        }
-        let (index, of_texts) = self::files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
-        files = of_texts;
-        inputs.answers = Some(index);
-        let engines: Vec<&str> = asked.iter().map(|asked| asked.engine.as_str()).collect();
-        let texts = report::counted(compiled.texts.len(), "text");
-        report::line(&format!("{texts} answered by {}", engines.join(" and ")));
-    }
-    let old = inputs.evidence.as_deref().and_then(Evidence::parse);
-    if arguments.check {
-        let missing = missing(&compiled, old.as_ref());
-        missing.iter().take(NAMED).for_each(|name| report::line(&format!("no evidence of {name} as it is now")));
-        if missing.len() > NAMED {
-            report::line(&format!("and of {} more", missing.len() - NAMED));
-        }
-        let changes = if answers { Some(Changes::of_answers(&folder, &files)?) } else { None };
-        let fresh = changes.map_or(Outcome::Clean, |changes| changes.complain());
-        return Ok(if missing.is_empty() { fresh } else { Outcome::Findings });
-    }
-    let is_open = compiled.weighed.iter().any(|pair| !pair.by_law);
-    let text = match is_open {
-        true => Some(runtime()?.block_on(run_pairs(&inputs, &compiled, old, arguments.postgres.clone()))?.to_text()),
-        // Where the texts say it all there is nothing to record.
-        false => None,
+    let wanted = Wanted {
+        answers: inputs.config.generate.enabled && !compiled.has_errors(),
+        evidence: !arguments.check && !compiled.weighed.is_empty(),
+        recorded: recorded.as_deref().and_then(Index::parse),
+        old: inputs.evidence.as_deref().and_then(Evidence::parse),
     };
+    let mut files = BTreeMap::new();
+    let mut gathered = None;
+    if wanted.answers || wanted.evidence {
+        let told = async |host: &Host| told(&inputs, &compiled, &wanted, &folder, host).await;
+        let host = Host::during(arguments.postgres.clone(), first_sorting(&inputs), told);
+        let (asked, evidence) = match runtime()?.block_on(host)? {
+            Ok(told) => told,
+            Err(findings) => return check::found(&inputs, &compiled, &findings, NOT_DONE),
+        };
+        gathered = evidence;
+        if wanted.answers {
+            report::line(&answered(&asked, compiled.texts.len()));
+            let (index, of_texts) = self::files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
+            files = of_texts;
+            inputs.answers = Some(index);
+        }
+    }
+    if arguments.check {
+        let is_complete = complain(&compiled, wanted.old.as_ref());
+        let changes = if wanted.answers { Some(Changes::of_answers(&folder, &files)?) } else { None };
+        let fresh = changes.map_or(Outcome::Clean, |changes| changes.complain());
+        return Ok(if is_complete { fresh } else { Outcome::Findings });
+    }
+    let text = gathered.map(|evidence| evidence.to_text());
     inputs.evidence.clone_from(&text);
-    inputs.check_answers = answers;
+    inputs.check_answers = wanted.answers;
     inputs.asking = false;
     let checked = diglot::check(&inputs);
-    let is_sound = answers && !checked.has_errors();
+    let is_sound = wanted.answers && !checked.has_errors();
     files.extend(text.map(|text| (evidence::FILE.to_owned(), text)));
     let changes =
         if is_sound { Changes::between(&folder, &files) } else { Changes::only(&folder, evidence::FILE, &files) };
+    if wanted.evidence && !checked.has_errors() {
+        report::line(&report::evidence(&checked));
+    }
     let written = changes?.write()?;
     if checked.has_errors() {
         let not_done =
             if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
         return check::found(&inputs, &checked, &checked.diagnostics, not_done);
     }
-    if is_open {
-        report::line(&report::evidence(&checked));
-    }
     Ok(written)
 }
 
-/// The pairs of which nothing is recorded as they are now, and whose texts alone do not say that they mean the same.
-fn missing<'c>(compiled: &'c Compiled, old: Option<&Evidence>) -> Vec<&'c str> {
-    let is_known = |pair: &Weighed| old.is_some_and(|old| old.of(&pair.name, &pair.basis).is_some());
-    let is_missing = |pair: &&Weighed| !pair.by_law && !is_known(pair);
-    compiled.weighed.iter().filter(is_missing).map(|pair| pair.name.as_str()).collect()
+/// What is to be found out, and what is recorded.
+struct Wanted {
+    answers: bool,
+    evidence: bool,
+    recorded: Option<Index>,
+    old: Option<Evidence>,
 }
 
-/// Runs the pairs of which nothing is recorded as they are now.
-async fn run_pairs(
+/// What the engines say: their answers, and evidence where it is wanted; or what they refuse.
+type Told = Result<(Vec<Asked>, Option<Evidence>), Vec<Diagnostic>>;
+
+async fn told(
     inputs: &Inputs,
     compiled: &Compiled,
-    old: Option<Evidence>,
-    url: Option<String>,
-) -> Result<Evidence, Failure> {
-    let gathered = async |host: &Host| gather(inputs, compiled, old.clone(), host).await;
-    Host::during(url, first_sorting(inputs), gathered).await
+    wanted: &Wanted,
+    folder: &Path,
+    host: &Host,
+) -> Result<Told, Failure> {
+    let engines = Engines::versions_of(host).await?;
+    let old = wanted.old.clone().filter(|old| old.engines == engines);
+    let known = match (&old, &wanted.recorded) {
+        (Some(old), Some(index)) if wanted.evidence => known(folder, index, compiled, old),
+        _ => BTreeMap::new(),
+    };
+    match both(inputs, compiled, wanted.answers, known, wanted.evidence.then_some(old), host).await {
+        Ok(both) => Ok(Ok(both)),
+        Err(Stopped::Failed(failure)) => Err(failure),
+        Err(Stopped::Refused(findings)) => Ok(Err(findings)),
+    }
+}
+
+/// Who answered how many texts.
+fn answered(asked: &[Asked], texts: usize) -> String {
+    let engines: Vec<&Asked> = asked.iter().filter(|asked| !asked.engine.is_empty()).collect();
+    let count: usize = engines.iter().map(|asked| asked.answers.len()).sum();
+    let names: Vec<&str> = engines.iter().map(|asked| asked.engine.as_str()).collect();
+    let (counted, names) = (report::counted(texts, "text"), names.join(" and "));
+    if count == texts {
+        return format!("{counted} answered by {names}");
+    }
+    format!("{count} of {counted} answered by {names}, the others as before")
+}
+
+/// Names the pairs of which nothing is recorded as they are now; whether there is none.
+fn complain(compiled: &Compiled, old: Option<&Evidence>) -> bool {
+    let is_known = |pair: &Weighed| old.is_some_and(|old| old.of(&pair.name, &pair.basis).is_some());
+    let missing: Vec<&Weighed> = compiled.weighed.iter().filter(|pair| !is_known(pair)).collect();
+    for pair in missing.iter().take(NAMED) {
+        report::line(&format!("no evidence of {} as it is now", pair.name));
+    }
+    if missing.len() > NAMED {
+        report::line(&format!("and of {} more", missing.len() - NAMED));
+    }
+    missing.is_empty()
+}
+
+/// The answers of texts whose pairs rest on what they rested on when both engines were asked, by the texts' places.
+fn known(folder: &Path, index: &Index, compiled: &Compiled, old: &Evidence) -> BTreeMap<usize, Described> {
+    let holds = |pair: &&Weighed| old.of(&pair.name, &pair.basis).is_some();
+    let unchanged: BTreeSet<&str> = compiled.weighed.iter().filter(holds).map(|pair| pair.name.as_str()).collect();
+    let texts = compiled.texts.iter().enumerate().filter(|(_, text)| unchanged.contains(text.name.as_str()));
+    let known = texts.filter_map(|(at, text)| {
+        let record = index.texts.get(&answers::key(text))?;
+        let file = fs::read_to_string(folder.join(format!("query-{}.json", record.hash))).ok()?;
+        Some((at, answers::described(text, record, &file)?))
+    });
+    known.collect()
+}
+
+/// Why nothing is recorded.
+enum Stopped {
+    Failed(Failure),
+    /// An engine refuses a text.
+    Refused(Vec<Diagnostic>),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Asks both engines about all texts, where that is wanted, while the pairs are run of which nothing is recorded, where the
+/// records are given. What is refused ends both.
+async fn both(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    answers: bool,
+    known: BTreeMap<usize, Described>,
+    old: Option<Option<Evidence>>,
+    host: &Host,
+) -> Result<(Vec<Asked>, Option<Evidence>), Stopped> {
+    let bars = MultiProgress::new();
+    let asked = async {
+        if !answers {
+            return Ok(Vec::new());
+        }
+        let progress = bars.add(progress(compiled.texts.len() - known.len()));
+        let project = Project { inputs, compiled, known, progress };
+        let mut asked = ask(&project, host).await?;
+        project.progress.finish_and_clear();
+        asked.push(Asked { answers: project.known.into_iter().collect(), ..Asked::default() });
+        let mut refused: Vec<Diagnostic> = asked.iter().flat_map(|asked| asked.findings.iter().cloned()).collect();
+        refused.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
+        if refused.is_empty() { Ok(asked) } else { Err(Stopped::Refused(refused)) }
+    };
+    let gathered = async {
+        match old {
+            Some(old) => Ok(Some(gather(inputs, compiled, old, host, &bars).await?)),
+            None => Ok(None),
+        }
+    };
+    tokio::try_join!(asked, gathered)
 }
 
 /// Asks both engines at once.
-async fn ask(project: &Project<'_>, url: Option<String>) -> Result<Vec<Asked>, Failure> {
-    let asked = async |host: &Host| pg::ask(project, &host.scratch).await;
-    let postgres = Host::during(url, Sorting::Server, asked);
+async fn ask(project: &Project<'_>, host: &Host) -> Result<Vec<Asked>, Failure> {
+    let postgres = async { pg::ask(project, &host.another(Sorting::Server).await?).await };
     let (sqlite, pg) = tokio::join!(sqlite::ask(project), postgres);
     Ok(vec![sqlite?, pg?])
 }
@@ -180,9 +276,10 @@ fn progress(texts: usize) -> ProgressBar {
 }
 
 impl Project<'_> {
-    /// The texts of a dialect with their places among all.
+    /// The texts of a dialect that are to be asked about, with their places among all.
     fn texts(&self, dialect: Dialect) -> impl Iterator<Item = (usize, &EmittedText)> {
-        self.compiled.texts.iter().enumerate().filter(move |(_, text)| text.dialect == dialect)
+        let texts = self.compiled.texts.iter().enumerate();
+        texts.filter(move |(at, text)| text.dialect == dialect && !self.known.contains_key(at))
     }
 }
 

@@ -34,8 +34,8 @@ use crate::cli::{Format, Prove};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::{Outcome, check, report as terminal, runtime};
-pub(crate) use engines::first_sorting;
-use engines::{Engines, Ran};
+use engines::Ran;
+pub(crate) use engines::{Engines, first_sorting};
 
 /// How many steps are tried to make a difference smaller.
 const SHRINK_STEPS: usize = 400;
@@ -137,7 +137,8 @@ async fn all(
     compiled: &diglot::Compiled,
     host: &Host,
 ) -> Result<Findings, Failure> {
-    let mut engines = Engines::open(inputs, host, CONNECTIONS).await?;
+    let mut teams = Engines::open(inputs, host, 1, CONNECTIONS).await?;
+    let engines = &mut teams[0];
     let relations = engines.relations().await?;
     let subjects = Prover::new(inputs, compiled, &relations).subjects();
     let wanted = |subject: &&Subject| arguments.statement.as_ref().is_none_or(|name| *name == subject.name);
@@ -151,7 +152,7 @@ async fn all(
     for subject in subjects {
         progress.set_message(subject.name.clone());
         let own = kept.iter().filter(|(name, _)| *name == subject.name).map(|(_, case)| case.clone());
-        let tried = subject_tried(&mut engines, subject, own.collect(), arguments, DIFFERENCES).await?;
+        let tried = subject_tried(engines, subject, own.collect(), arguments, DIFFERENCES).await?;
         findings.cases += tried.cases;
         findings.tables.extend(subject.tables.iter().map(|table| table.name.clone()));
         findings.filled.extend(tried.filled.iter().cloned());

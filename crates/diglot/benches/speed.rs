@@ -1,7 +1,7 @@
 //! How long the compiler takes, and how much memory: `cargo bench -p diglot --bench speed`.
 //!
 //! The projects that it measures are made of this repository's own pages, copied under other names 1, 2, 4 and 8
-//! times, with the engines' answers renamed alike. Each size is measured in a process of its own, so that the
+//! times, with the engines' answers and the evidence renamed alike. Each size is measured in a process of its own, so that the
 //! memory is that of one size. All work is done on one thread.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,8 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use diglot::answers::{self, Index};
-use diglot::{EmittedText, Inputs};
+use diglot::evidence::{Evidence, Record};
+use diglot::{EmittedText, Inputs, Weighed};
 use mimalloc::MiMalloc;
 
 /// That of the command line.
@@ -83,6 +84,13 @@ fn make(root: &Path, copies: usize) {
     });
     let records: BTreeMap<_, _> = records.collect();
     write(root, ".sqlx/diglot.json", &answers::index(&inputs, &records));
+    let known = original.evidence.as_deref().and_then(Evidence::parse).expect("evidence");
+    let record = |pair: &Weighed| {
+        let record = known.pairs.get(original_name(&pair.name))?.clone();
+        Some((pair.name.clone(), Record { basis: pair.basis.clone(), ..record }))
+    };
+    let pairs = compiled.weighed.iter().filter_map(record).collect();
+    write(root, ".sqlx/evidence.json", &Evidence { pairs, ..known.clone() }.to_text());
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -145,9 +153,14 @@ fn renamed(text: &str, copy: usize) -> String {
     text.lines().map(|text| line(text) + "\n").collect()
 }
 
+/// The name of what a copy was made of.
+fn original_name(name: &str) -> &str {
+    name.rsplit_once('_').map_or(name, |(name, _)| name)
+}
+
 /// The key of the text that a copy was made of.
 fn original_key(text: &EmittedText) -> String {
-    let original = |name: &str| name.rsplit_once('_').map_or(name, |(name, _)| name).to_owned();
+    let original = |name: &str| original_name(name).to_owned();
     let text = EmittedText { noun: original(&text.noun), name: original(&text.name), ..text.clone() };
     answers::key(&text)
 }

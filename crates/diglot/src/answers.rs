@@ -22,7 +22,7 @@ use crate::value::{Rows, Value};
 
 pub use crate::digest::digest;
 
-pub(crate) use check::{check, complete, parse, recorded};
+pub(crate) use check::{check, complete, recorded};
 
 /// The name of the index beside the query files.
 pub const INDEX_FILE: &str = "diglot.json";
@@ -60,6 +60,13 @@ pub struct Index {
     pub schema: BTreeMap<String, String>,
     /// One record per emitted text, by [`key`].
     pub texts: BTreeMap<String, Record>,
+}
+
+impl Index {
+    /// Reads `diglot.json`; another layout counts as no answers.
+    pub fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str::<Self>(text).ok().filter(|index| index.version == VERSION)
+    }
 }
 
 /// What is remembered of one emitted text.
@@ -180,6 +187,21 @@ pub fn query_file(text: &EmittedText, described: &Described) -> (String, String)
         "hash": hash,
     });
     (format!("query-{hash}.json"), format!("{file:#}\n"))
+}
+
+/// What an engine said of a text, out of its record and its query file; none where they are not those of the text, and for
+/// a text that gives rows at all times.
+pub fn described(text: &EmittedText, record: &Record, file: &str) -> Option<Described> {
+    let file: Json = serde_json::from_str(file).ok()?;
+    let is_its = record.hash == digest(text.sql.as_bytes()) && file["query"].as_str() == Some(&text.sql);
+    let describe = file.get("describe").filter(|_| is_its && !text.constant)?;
+    let columns = describe["columns"].as_array()?.iter().zip(&record.columns).map(|(column, known)| DescribedColumn {
+        name: known.name.clone(),
+        type_info: column["type_info"].clone(),
+        nullable: known.nullable,
+    });
+    let params = describe["parameters"].get("Left").and_then(Json::as_array).cloned();
+    Some(Described { params, columns: columns.collect(), rows: None })
 }
 
 /// The content of `diglot.json` for these records.

@@ -70,6 +70,9 @@ pub struct Scope {
     pub noticed: usize,
     /// How many one-sided changes were made.
     pub changes: usize,
+    /// Conditions of the SQLite page that decide nothing on any of the databases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
     /// What the databases do not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
@@ -144,6 +147,11 @@ impl Evidence {
     /// What is known of a pair, if it rests on this.
     pub fn of(&self, name: &str, basis: &str) -> Option<&Verdict> {
         self.pairs.get(name).filter(|record| record.basis == basis).map(|record| &record.verdict)
+    }
+
+    /// Whether a database is recorded on which a pair differs, as it is now or was once.
+    pub(crate) fn shows_that_it_differs(&self, name: &str) -> bool {
+        self.pairs.get(name).is_some_and(|record| matches!(record.verdict, Verdict::Differs(_)))
     }
 }
 

@@ -15,6 +15,9 @@ use crate::pipeline::ReadProject;
 use crate::project::Inputs;
 use crate::source::Span;
 
+/// The kind of a change by which a condition no longer decides anything.
+pub const CONJUNCT: &str = "conjunct";
+
 /// A change of one page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mutation {
@@ -82,13 +85,12 @@ pub enum Against {
 
 /// Makes the changes and sees which ones are noticed.
 pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
-    let project = ReadProject::read(inputs);
+    let changer = Changer::new(inputs);
+    let project = &changer.project;
     let mut report = Report::default();
     for name in project.pairs() {
         for dialect in Dialect::ALL {
-            let Some(tree) = project.tree(&name, dialect) else { continue };
-            let mutations = changes::of(&inputs.sources, &tree, inputs.config.generate.enabled);
-            let mutations = sampled(inputs, &name, mutations, sample);
+            let mutations = changer.changes(&name, dialect, sample);
             let Some(first) = mutations.first() else { continue };
             let file = first.span.file;
             let known = match against {
@@ -110,7 +112,7 @@ pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
     report
 }
 
-/// Changes pages of a project without judging what comes of it.
+/// Changes pages of a project without judging what comes of it: for whoever runs them.
 pub struct Changer<'a> {
     inputs: &'a Inputs,
     project: ReadProject<'a>,
@@ -122,53 +124,23 @@ impl<'a> Changer<'a> {
         Self { inputs, project: ReadProject::read(inputs) }
     }
 
-    /// The texts of a SQLite page with one change each, as they go to the driver, with all optional parts: at most so many,
-    /// evenly spread. A change that makes no statement is left out.
-    pub fn texts(&self, signature: &Signature, most: usize) -> Vec<EmittedText> {
-        let Some(tree) = self.project.tree(&signature.name, Dialect::Sqlite) else { return Vec::new() };
-        let by_name = self.inputs.config.generate.enabled;
-        let mutations = spread(changes::of(&self.inputs.sources, &tree, by_name), most);
-        let text = |mutation: &Mutation| {
-            let changed = changed(self.inputs, mutation);
-            self.project.emitted(signature, Dialect::Sqlite, mutation.span.file, &changed)
-        };
-        mutations.iter().filter_map(text).collect()
+    /// The changes of one page of a pair, in the order of its text.
+    pub fn changes(&self, statement: &str, dialect: Dialect, sample: Sample) -> Vec<Mutation> {
+        let Some(tree) = self.project.tree(statement, dialect) else { return Vec::new() };
+        let all = changes::of(&self.inputs.sources, &tree, self.inputs.config.generate.enabled);
+        sampled(self.inputs, statement, all, sample)
     }
-}
 
-/// A change of one page of a pair.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// `noun_verb`.
-    pub statement: String,
-    /// The page.
-    pub dialect: Dialect,
-    /// The change.
-    pub mutation: Mutation,
-}
-
-/// The changes themselves, in the order of the pairs: for whoever runs them.
-pub fn changes(inputs: &Inputs, sample: Sample) -> Vec<Change> {
-    let project = ReadProject::read(inputs);
-    let mut all = Vec::new();
-    for name in project.pairs() {
-        for dialect in Dialect::ALL {
-            let Some(tree) = project.tree(&name, dialect) else { continue };
-            let mutations =
-                sampled(inputs, &name, changes::of(&inputs.sources, &tree, inputs.config.generate.enabled), sample);
-            all.extend(mutations.into_iter().map(|mutation| Change { statement: name.clone(), dialect, mutation }));
-        }
+    /// The text of a page with a change, as it goes to the driver, with all optional parts; none where the change makes no
+    /// statement.
+    pub fn text(&self, signature: &Signature, dialect: Dialect, mutation: &Mutation) -> Option<EmittedText> {
+        self.project.emitted(signature, dialect, mutation.span.file, &changed(self.inputs, mutation))
     }
-    all
-}
 
-/// A project with one change made.
-pub fn made(inputs: &Inputs, mutation: &Mutation) -> Inputs {
-    let mut sources = inputs.sources.clone();
-    let mut file = sources.file(mutation.span.file).clone();
-    file.text = changed(inputs, mutation);
-    sources.replace(mutation.span.file, file);
-    Inputs { sources, ..inputs.clone() }
+    /// What stands where a change is made.
+    pub fn original(&self, mutation: &Mutation) -> &str {
+        self.inputs.sources.text(mutation.span)
+    }
 }
 
 fn sampled(inputs: &Inputs, name: &str, mut mutations: Vec<Mutation>, sample: Sample) -> Vec<Mutation> {

@@ -177,7 +177,7 @@ fn together<'a>(
     let entries = pairing.entries(pages, &mut found);
     let keys = Keys::of(&inputs.config, &inputs.sources, &settled.schemas);
     let never_null = inputs.config.prove.never_null();
-    let index = inputs.answers.as_deref().and_then(answers::parse);
+    let index = inputs.answers.as_deref().and_then(answers::Index::parse);
     let index = index.as_ref();
     let locking = locks::Reader::new(&settled.schemas.pg, &inputs.config.shard_key);
     let basis = Basis::new(inputs, &settled.schemas);
@@ -346,7 +346,9 @@ impl<'a> Run<'a> {
     fn statement_again(mut self, entry: &Entry<'_>, earlier: &Outcomes) -> Self {
         let sides = entry.sides.iter().map(|side| (side.dialect, side.raw));
         let key = cache::key(&self.shared.inputs.sources, (entry.noun, &entry.dialects), sides);
-        let outcome = match earlier.get(&key) {
+        // What was recorded since then may show that the pages differ.
+        let differs = self.shared.evidence.is_some_and(|evidence| evidence.shows_that_it_differs(entry.name));
+        let outcome = match earlier.get(&key).filter(|_| !differs) {
             Some(outcome) => {
                 let mut outcome = outcome.clone();
                 for text in &mut outcome.texts {

@@ -29,6 +29,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 pub(crate) const FOUND_OUT: Oid = Oid(0);
 
 /// A database that did not exist before and is dropped when the asking is done.
+#[derive(Clone)]
 pub(crate) struct Scratch {
     server: PgConnectOptions,
     name: String,

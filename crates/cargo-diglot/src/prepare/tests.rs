@@ -5,7 +5,6 @@ use diglot::diagnostic::Diagnostic;
 use diglot::source::{FileId, SourceFile, Sources, Span};
 use diglot::types::{Base, Type};
 use diglot::{Compiled, EmittedText, Inputs, TextParam};
-use std::env;
 
 use super::*;
 use crate::postgres::{Options, Server};
@@ -80,11 +79,10 @@ fn ask_all(mut texts: Vec<EmittedText>, schemas: [&str; 2]) -> (Inputs, Vec<Aske
     let inputs = inputs(&mut texts, schemas);
     let mut compiled = Compiled::default();
     compiled.texts.extend(texts);
-    let project = Project { inputs: &inputs, compiled: &compiled, progress: ProgressBar::hidden() };
-    let given = env::var(URL_VARIABLE).ok();
-    let server = if given.is_none() { Some(Server::start(Options::default()).unwrap()) } else { None };
-    let url = given.or(server.as_ref().map(|server| server.url().to_owned()));
-    let asked = runtime().unwrap().block_on(ask(&project, url)).unwrap();
+    let project =
+        Project { inputs: &inputs, compiled: &compiled, known: BTreeMap::new(), progress: ProgressBar::hidden() };
+    let asked = async |host: &Host| ask(&project, host).await;
+    let asked = runtime().unwrap().block_on(Host::during(None, Sorting::Server, asked)).unwrap();
     (inputs, asked)
 }
 

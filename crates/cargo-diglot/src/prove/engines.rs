@@ -3,12 +3,14 @@
 use diglot::prove::{Answer, Case, Difference, Relations, Subject};
 use diglot::{EmittedText, Inputs};
 use futures_util::future::try_join_all;
+use sqlx::Connection as _;
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 
 use super::{pg, sqlite};
 use crate::failure::Failure;
 use crate::host::{Host, Sorting};
+use crate::prepare::pg::Scratch;
 
 /// How often a case is tried again without the rows that an engine refuses.
 pub(super) const ATTEMPTS: usize = 4;
@@ -40,7 +42,7 @@ pub(super) const ENDLESS: &str = "too many rows or steps";
 pub(super) const MOST_ROWS: usize = 10_000;
 
 /// Both engines.
-pub(super) struct Engines {
+pub(crate) struct Engines {
     pub(super) sqlite: sqlite::Sqlite,
     /// Connections, each to a database of its own, and how text sorts there.
     pgs: Vec<(Sorting, pg::Pg)>,
@@ -61,30 +63,41 @@ pub(crate) fn first_sorting(inputs: &Inputs) -> Sorting {
 }
 
 impl Engines {
-    /// Opens SQLite, and Postgres for so many connections at least as there are ways to sort.
-    pub(super) async fn open(inputs: &Inputs, host: &Host, connections: usize) -> Result<Self, Failure> {
-        let make = async {
-            let first = async { pg::make(&mut host.scratch.connect().await?, inputs).await };
-            let others = sortings(inputs).iter().filter(|sorting| **sorting != host.sorting);
-            let other = async |sorting: &Sorting| {
-                let mut connection = host.another(*sorting).await?;
-                pg::make(&mut connection, inputs).await?;
-                Ok((*sorting, connection))
-            };
-            let (_, mut opened) = tokio::try_join!(first, try_join_all(others.map(other)))?;
-            // While nobody is connected to the first one.
-            while opened.len() + 1 < connections {
-                opened.push((host.sorting, host.copy().await?));
+    /// Opens so many of both engines as are to work beside each other, each of them with so many connections to Postgres at
+    /// least as there are ways to sort.
+    pub(super) async fn open(
+        inputs: &Inputs,
+        host: &Host,
+        teams: usize,
+        connections: usize,
+    ) -> Result<Vec<Self>, Failure> {
+        let first = async { Ok::<_, Failure>((host.sorting, made(host.scratch.clone(), inputs).await?)) };
+        let others = sortings(inputs).iter().filter(|sorting| **sorting != host.sorting);
+        let other =
+            async |sorting: &Sorting| Ok::<_, Failure>((*sorting, made(host.another(*sorting).await?, inputs).await?));
+        let (first, others) = tokio::try_join!(first, try_join_all(others.map(other)))?;
+        let originals: Vec<(Sorting, Scratch)> = std::iter::once(first).chain(others).collect();
+        // While nobody is connected to the first ones.
+        let mut scratches: Vec<Vec<(Sorting, Scratch)>> = Vec::new();
+        for team in 0..teams {
+            let mut of_team = Vec::new();
+            for at in 0..connections.max(originals.len()) {
+                let (sorting, original) = originals.get(at).unwrap_or(&originals[0]);
+                let is_first = team == 0 && at < originals.len();
+                let scratch = if is_first { original.clone() } else { host.copy(original).await? };
+                of_team.push((*sorting, scratch));
             }
-            opened.insert(0, (host.sorting, host.scratch.connect().await?));
-            Ok::<_, Failure>(opened)
-        };
-        let sqlite = sqlite::Sqlite::open(inputs)?;
-        let mut pgs = Vec::new();
-        for (sorting, connection) in make.await? {
-            pgs.push((sorting, pg::Pg::open(connection, inputs).await?));
+            scratches.push(of_team);
         }
-        Ok(Self { sqlite, pgs })
+        let opened = async |(sorting, scratch): (Sorting, Scratch)| {
+            Ok::<_, Failure>((sorting, pg::Pg::open(scratch.connect().await?, inputs).await?))
+        };
+        let mut engines = Vec::with_capacity(teams);
+        for of_team in scratches {
+            let pgs = try_join_all(of_team.into_iter().map(opened)).await?;
+            engines.push(Self { sqlite: sqlite::Sqlite::open(inputs)?, pgs });
+        }
+        Ok(engines)
     }
 
     /// The same with one connection to a database that somebody else's schema was in, whatever is said of sorting.
@@ -96,8 +109,11 @@ impl Engines {
     }
 
     /// Both names with their versions.
-    pub(super) fn versions(&self) -> String {
-        format!("{}, {}", sqlite::Sqlite::version(), self.pgs[0].1.version())
+    pub(crate) async fn versions_of(host: &Host) -> Result<String, Failure> {
+        let connection = host.scratch.connect().await?;
+        let pg = crate::prepare::pg::named(&connection);
+        connection.close().await.map_err(Failure::engine("leave Postgres"))?;
+        Ok(format!("{}, {pg}", sqlite::Sqlite::version()))
     }
 
     /// What both know and no schema does.
@@ -164,6 +180,14 @@ impl Engines {
             Ok(open.into_iter().zip(ours).zip(theirs).map(|((at, ours), theirs)| (at, ours, theirs)).collect())
         })
     }
+}
+
+/// A database with the project's schema, to which nobody is connected.
+async fn made(scratch: Scratch, inputs: &Inputs) -> Result<Scratch, Failure> {
+    let mut connection = scratch.connect().await?;
+    pg::make(&mut connection, inputs).await?;
+    connection.close().await.map_err(Failure::engine("leave Postgres"))?;
+    Ok(scratch)
 }
 
 /// Runs cases on all connections at once: each case for every way to sort, or where no text is put into an order on

@@ -1,15 +1,22 @@
 //! Evidence: both pages of every pair on small databases, and what comes of it as a record.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 
-use diglot::dialect::Both;
+use diglot::dialect::Dialect;
 use diglot::evidence::{Evidence, Extent, Record, Scope, VERSION, Verdict, Witness};
-use diglot::mutate::Changer;
-use diglot::prove::{Answer, Case, Difference, Prover, Reach, Scope as Tried, Subject};
-use diglot::{Compiled, Inputs, Weighed};
-use indicatif::{ProgressBar, ProgressStyle};
+use diglot::infer::Signature;
+use diglot::mutate::{self, Changer, Sample};
+use diglot::prove::{Case, Difference, Prover, Reach, Scope as Tried, Subject};
+use diglot::{Compiled, EmittedText, Inputs, Weighed};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 
-use super::engines::{Engines, Ran};
+use super::engines::Engines;
 use super::smaller;
 use crate::failure::Failure;
 use crate::host::Host;
@@ -20,19 +27,65 @@ const BUDGET: usize = 3000;
 const FIRST: usize = 32;
 /// How many run together at most.
 const MOST: usize = 512;
-/// How many one-sided changes of a pair are tried.
-const CHANGES: usize = 24;
-/// On how many databases each of them is tried.
-const CHANGED: usize = 1000;
+/// On how many databases that change several places at once a pair is run although every one-sided change is told.
+const MORE: usize = 256;
+/// On how many databases one-sided changes are tried.
+const CHANGED: usize = 1500;
+/// How many conditions that decide nothing are recorded, and how many letters of each.
+const UNDECIDED: usize = 6;
+const LETTERS: usize = 60;
 /// Which share of them, of a hundred, the databases have to notice before they say that two pages are the same.
 const TELLING: usize = 60;
+/// The most pairs that are worked on at once.
+const TEAMS: usize = 8;
 
 /// What came of a pair.
 enum Found {
     /// A case on which the pages differ, and whether it holds what few programs write.
     Difference { case: Case, difference: Difference, edge: bool },
-    /// They do not on any of these, with what SQLite answered.
-    Nothing(Vec<(Case, Answer)>),
+    /// They do not on any of so many.
+    Nothing(usize),
+}
+
+/// What those have in common who work on the open pairs.
+struct Work {
+    inputs: Inputs,
+    signatures: Vec<Signature>,
+    subjects: BTreeMap<String, Subject>,
+    old: Evidence,
+    /// Pairs that nobody works on yet.
+    open: Mutex<VecDeque<Weighed>>,
+    done: Mutex<BTreeMap<String, Record>>,
+    /// Whether nobody wants to know any more.
+    is_over: AtomicBool,
+    progress: ProgressBar,
+}
+
+/// Ends the work when whoever waits for it does no longer.
+struct Waiting(Arc<Work>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The one-sided changes of a page of SQLite, and which of them no case has told so far, by their places.
+#[derive(Default)]
+struct Changes {
+    texts: Vec<EmittedText>,
+    /// What each of them takes out, if it is a condition.
+    conditions: Vec<Option<String>>,
+    open: Vec<usize>,
+    tried: usize,
+}
+
+/// How far cases are run.
+struct Plan {
+    /// So many at the beginning are all small ones, and those in which one place alone holds something else.
+    steady: usize,
+    /// So many at the beginning are ordinary.
+    ordinary: usize,
 }
 
 /// The records that still hold, and for all other pairs what running them shows now.
@@ -41,34 +94,46 @@ pub(crate) async fn gather(
     compiled: &Compiled,
     old: Option<Evidence>,
     host: &Host,
+    bars: &MultiProgress,
 ) -> Result<Evidence, Failure> {
-    let mut engines = Engines::open(inputs, host, super::CONNECTIONS).await?;
-    let versions = engines.versions();
-    let mut evidence = Evidence { version: VERSION, engines: versions, pairs: BTreeMap::new() };
+    let engines = Engines::versions_of(host).await?;
+    let mut evidence = Evidence { version: VERSION, engines, pairs: BTreeMap::new() };
     let old = old.filter(|old| old.engines == evidence.engines).unwrap_or_default();
     let (kept, open): (Vec<&Weighed>, Vec<&Weighed>) =
-        compiled.weighed.iter().filter(|pair| !pair.by_law).partition(|pair| old.of(&pair.name, &pair.basis).is_some());
+        compiled.weighed.iter().partition(|pair| old.of(&pair.name, &pair.basis).is_some());
     let known = kept.iter().filter_map(|pair| Some((pair.name.clone(), old.pairs.get(&pair.name)?.clone())));
     evidence.pairs.extend(known);
     if open.is_empty() {
         return Ok(evidence);
     }
-    let relations = engines.relations().await?;
+    let teams = available_parallelism().map_or(1, NonZeroUsize::get).min(TEAMS).min(open.len());
+    let connections = if teams == 1 { super::CONNECTIONS } else { 1 };
+    let mut engines = Engines::open(inputs, host, teams, connections).await?;
+    let relations = engines[0].relations().await?;
     let prover = Prover::new(inputs, compiled, &relations);
-    let subjects: BTreeMap<String, Subject> =
-        prover.subjects().into_iter().map(|subject| (subject.name.clone(), subject)).collect();
-    let changer = Changer::new(inputs);
-    let progress = progress(open.len());
-    for pair in open {
-        progress.set_message(pair.name.clone());
-        let verdict = match subjects.get(&pair.name) {
-            Some(subject) => engines.verdict(subject, compiled, &changer, &old).await?,
-            None => Verdict::Unknown { reason: "no text of it can be made for the engines".to_owned() },
-        };
-        evidence.pairs.insert(pair.name.clone(), Record { basis: pair.basis.clone(), verdict });
-        progress.inc(1);
+    let subjects = open.iter().filter_map(|pair| Some((pair.name.clone(), prover.subject(&pair.name)?)));
+    let work = Arc::new(Work {
+        inputs: inputs.clone(),
+        signatures: compiled.signatures.clone(),
+        subjects: subjects.collect(),
+        old,
+        progress: bars.add(progress(open.len())),
+        open: Mutex::new(open.into_iter().cloned().collect()),
+        done: Mutex::default(),
+        is_over: AtomicBool::new(false),
+    });
+    let waiting = Waiting(Arc::clone(&work));
+    let mut at_work = JoinSet::new();
+    for mut engines in engines {
+        let work = Arc::clone(&work);
+        at_work.spawn_blocking(move || Handle::current().block_on(engines.work(&work)));
     }
-    progress.finish_and_clear();
+    while let Some(done) = at_work.join_next().await {
+        done.map_err(|error| Failure::io("work on the pairs")(error.into()))??;
+    }
+    work.progress.finish_and_clear();
+    drop(waiting);
+    evidence.pairs.append(&mut work.done.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(evidence)
 }
 
@@ -82,38 +147,49 @@ fn progress(pairs: usize) -> ProgressBar {
 }
 
 impl Engines {
+    /// Runs one pair after the other while there are some.
+    async fn work(&mut self, work: &Work) -> Result<(), Failure> {
+        let changer = Changer::new(&work.inputs);
+        while !work.is_over.load(Ordering::Relaxed) {
+            let Some(pair) = work.open.lock().unwrap_or_else(PoisonError::into_inner).pop_front() else { break };
+            work.progress.set_message(pair.name.clone());
+            let verdict = match work.subjects.get(&pair.name) {
+                Some(subject) => self.verdict(subject, work, &changer).await?,
+                None => Verdict::Unknown { reason: "no text of it can be made for the engines".to_owned() },
+            };
+            let record = Record { basis: pair.basis, verdict };
+            work.done.lock().unwrap_or_else(PoisonError::into_inner).insert(pair.name, record);
+            work.progress.inc(1);
+        }
+        Ok(())
+    }
+
     /// What running a pair shows.
-    async fn verdict(
-        &mut self,
-        subject: &Subject,
-        compiled: &Compiled,
-        changer: &Changer<'_>,
-        old: &Evidence,
-    ) -> Result<Verdict, Failure> {
+    async fn verdict(&mut self, subject: &Subject, work: &Work, changer: &Changer<'_>) -> Result<Verdict, Failure> {
         if let Some(verdict) = self.refused(subject).await? {
             return Ok(verdict);
         }
         let databases = subject.databases(BUDGET);
-        // A database that told the pages apart before is tried first.
-        let earlier = match old.pairs.get(&subject.name).map(|record| &record.verdict) {
-            Some(Verdict::Differs(witness)) => Case::from_words(&witness.rows, &witness.args),
-            _ => None,
+        let plan = Plan { steady: databases.steady(), ordinary: databases.ordinary() };
+        let mut changes = self.changes(subject, work, changer);
+        let found = match self.again(subject, work)? {
+            Found::Nothing(_) => self.first(subject, databases.iter().collect(), &plan, &mut changes)?,
+            found => found,
         };
-        let ordinary = databases.ordinary() + usize::from(earlier.is_some());
-        let cases: Vec<Case> = earlier.into_iter().chain(databases.iter()).collect();
-        match self.first(subject, cases, ordinary)? {
+        match found {
             Found::Difference { case, difference, edge } => {
                 let (case, difference) = smaller(self, subject, case, difference)?;
                 Ok(Verdict::Differs(Box::new(witness(subject, &case, difference, edge))))
             }
-            Found::Nothing(ran) if ran.is_empty() => {
+            Found::Nothing(0) => {
                 let reason = "no row that both engines take was made for its tables: say what their columns hold in \
                               `diglot.toml`, under `[words]` and `[prove.ranges]`";
                 Ok(Verdict::Unknown { reason: reason.to_owned() })
             }
             Found::Nothing(ran) => {
-                let (noticed, changes) = self.noticed(subject, compiled, changer, &ran)?;
-                let scope = Scope { noticed, changes, ..scope(databases.scope(), ran.len()) };
+                let undecided = changes.undecided();
+                let (noticed, changes) = (changes.texts.len() - changes.open.len(), changes.texts.len());
+                let scope = Scope { noticed, changes, undecided, ..scope(databases.scope(), ran) };
                 if scope.telling() < TELLING {
                     let reason = format!(
                         "the databases that were tried notice {noticed} of {changes} one-sided changes of the SQLite page, \
@@ -144,63 +220,93 @@ impl Engines {
             .map(|difference| Verdict::Differs(Box::new(witness(subject, &Case::default(), difference, false)))))
     }
 
-    /// The first of the cases on which the pages differ; so many at the beginning are ordinary.
-    fn first(&mut self, subject: &Subject, cases: Vec<Case>, ordinary: usize) -> Result<Found, Failure> {
-        let mut ran = Vec::new();
-        let (mut rest, mut at, mut together) = (cases.into_iter(), 0, FIRST);
-        loop {
-            let mut some: Vec<Case> = rest.by_ref().take(together).collect();
-            if some.is_empty() {
-                return Ok(Found::Nothing(ran));
+    /// What a database shows now that told the pages apart before.
+    fn again(&mut self, subject: &Subject, work: &Work) -> Result<Found, Failure> {
+        let Some(Verdict::Differs(witness)) = work.old.pairs.get(&subject.name).map(|record| &record.verdict) else {
+            return Ok(Found::Nothing(0));
+        };
+        let Some(case) = Case::from_words(&witness.rows, &witness.args) else { return Ok(Found::Nothing(0)) };
+        let plan = Plan { steady: 1, ordinary: usize::from(!witness.edge) };
+        self.first(subject, vec![case], &plan, &mut Changes::default())
+    }
+
+    /// The first of the cases on which the pages differ. What they tell of the changes is taken out of these; where none is
+    /// left and all that is small is done, few of the other ordinary databases are run.
+    fn first(
+        &mut self,
+        subject: &Subject,
+        mut cases: Vec<Case>,
+        plan: &Plan,
+        changes: &mut Changes,
+    ) -> Result<Found, Failure> {
+        let (mut ran, mut at, mut together) = (0, 0, FIRST);
+        while at < cases.len() {
+            let enough = plan.steady + MORE;
+            if (enough..plan.ordinary).contains(&at) && changes.open.is_empty() {
+                at = plan.ordinary;
+                continue;
             }
+            // A message ends where it may be known that there is enough.
+            let end = [enough, plan.ordinary].into_iter().filter(|end| at < *end).fold(at + together, usize::min);
+            let end = end.min(cases.len());
+            let mut some: Vec<Case> = cases[at..end].iter_mut().map(std::mem::take).collect();
+            let first = at;
+            at += some.len();
             let answers = self.run_many(subject, &mut some)?;
-            for (case, answers) in some.into_iter().zip(answers) {
-                at += 1;
+            let mut answered = Vec::with_capacity(some.len());
+            for ((case, answers), at) in some.into_iter().zip(answers).zip(first..) {
                 let Some((sqlite, pg)) = answers else { continue };
                 match subject.compare(&case, &sqlite, &pg) {
-                    Some(difference) => return Ok(Found::Difference { case, difference, edge: at > ordinary }),
-                    None => ran.push((case, sqlite)),
+                    Some(difference) => return Ok(Found::Difference { case, difference, edge: at >= plan.ordinary }),
+                    None => answered.push((case, sqlite)),
                 }
+            }
+            ran += answered.len();
+            if changes.tried < CHANGED && !changes.open.is_empty() {
+                self.sqlite.tell(subject, &changes.texts, &mut changes.open, &answered)?;
+                changes.tried += answered.len();
             }
             together = (together * 2).min(MOST);
         }
+        Ok(Found::Nothing(ran))
     }
 
-    /// How many one-sided changes of the SQLite page the databases notice, and how many were made.
-    fn noticed(
-        &mut self,
-        subject: &Subject,
-        compiled: &Compiled,
-        changer: &Changer<'_>,
-        ran: &[(Case, Answer)],
-    ) -> Result<(usize, usize), Failure> {
-        let signature = compiled.signatures.iter().find(|signature| signature.name == subject.name);
-        let (Some(signature), Some(first)) = (signature, subject.variants.first()) else { return Ok((0, 0)) };
-        let whole: Vec<&(Case, Answer)> =
-            ran.iter().filter(|(case, _)| subject.variant(case) == Some(first)).take(CHANGED).collect();
-        let (mut noticed, mut made) = (0, 0);
-        for text in changer.texts(signature, CHANGES) {
-            if self.sqlite.takes(&text).is_err() {
-                continue;
-            }
-            made += 1;
-            let sqlite = diglot::EmittedText { variant: first.sqlite.variant.clone(), ..text };
-            let mut changed = subject.clone();
-            changed.variants = vec![Both { sqlite, pg: first.pg.clone() }];
-            for some in whole.chunks(MOST) {
-                let cases: Vec<&Case> = some.iter().map(|(case, _)| case).collect();
-                let after = self.sqlite.run(&changed, &cases)?;
-                let tells = |((case, before), after): (&&(Case, Answer), Ran)| match after {
-                    Ran::Answered(after) => subject.compare(case, before, &after).is_some(),
-                    Ran::Refused(_) => false,
-                };
-                if some.iter().zip(after).any(tells) {
-                    noticed += 1;
-                    break;
-                }
+    /// The one-sided changes of the SQLite page that SQLite takes.
+    fn changes(&self, subject: &Subject, work: &Work, changer: &Changer<'_>) -> Changes {
+        let mut changes = Changes::default();
+        let Some(signature) = work.signatures.iter().find(|it| it.name == subject.name) else { return changes };
+        for mutation in changer.changes(&subject.name, Dialect::Sqlite, Sample::All) {
+            let text = changer.text(signature, Dialect::Sqlite, &mutation);
+            let Some(text) = text.filter(|text| self.sqlite.takes(text).is_ok()) else { continue };
+            let is_condition = mutation.kind == mutate::CONJUNCT;
+            changes.conditions.push(is_condition.then(|| shortened(changer.original(&mutation))));
+            changes.open.push(changes.texts.len());
+            changes.texts.push(text);
+        }
+        changes
+    }
+}
+
+impl Changes {
+    /// Conditions without which everything was the same.
+    fn undecided(&self) -> Vec<String> {
+        let mut undecided: Vec<String> = Vec::new();
+        for condition in self.open.iter().filter_map(|at| self.conditions[*at].clone()) {
+            if !undecided.contains(&condition) {
+                undecided.push(condition);
             }
         }
-        Ok((noticed, made))
+        undecided.truncate(UNDECIDED);
+        undecided
+    }
+}
+
+/// A text in one line of few letters.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 

@@ -79,18 +79,15 @@ pub(super) async fn make_again(host: &crate::host::Host, inputs: &Inputs) -> Res
 impl Pg {
     /// A connection to a database in which the project's schema is.
     pub(super) async fn open(mut connection: PgConnection, inputs: &Inputs) -> Result<Self, Failure> {
-        let limit = format!("SET statement_timeout = '{LIMIT_S}s'");
+        // What is prepared is run on many databases, and a plan for each would take longer than running it.
+        let limit =
+            format!("SET statement_timeout = '{LIMIT_S}s'; SET plan_cache_mode = force_generic_plan; SET jit = off");
         connection
             .execute(sqlx::raw_sql(AssertSqlSafe(limit)))
             .await
             .map_err(Failure::engine("limit time on Postgres"))?;
         let schema = Schema::read(&mut connection, inputs).await?;
         Ok(Self { connection, schema, prepared: BTreeMap::new(), reach: CASES, filled: 0 })
-    }
-
-    /// Its name with its version.
-    pub(super) fn version(&self) -> String {
-        crate::prepare::pg::named(&self.connection)
     }
 
     /// What views read and triggers may write.

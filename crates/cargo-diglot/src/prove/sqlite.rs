@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use diglot::dialect::{Both, Dialect};
+use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, Judge, NEW_IDS, Rows, Subject, Value};
 use diglot::{EmittedText, Inputs};
+use rusqlite::config::DbConfig;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{Value as Bound, ValueRef};
 use rusqlite::{Batch, Connection, Statement, ffi};
@@ -22,8 +23,9 @@ use crate::prepare::{migrations, sqlite::without_stubs};
 
 /// Where SQLite keeps the numbers of AUTOINCREMENT.
 const NUMBERS: &str = "sqlite_sequence";
-/// How many statements stay prepared: more than a pair has, with all its variants and the tables that it is compared by.
-const PREPARED: usize = 256;
+/// How many statements stay prepared: more than a pair has, with all its variants, the tables that it is compared by and
+/// every change of its page.
+const PREPARED: usize = 2048;
 
 /// How many steps of its machine make a tick.
 const TICK: i32 = 100_000;
@@ -76,6 +78,8 @@ impl Sqlite {
         let opened = Connection::open_in_memory().and_then(|connection| {
             connection.pragma_update(None, "foreign_keys", true)?;
             connection.set_prepared_statement_cache_capacity(PREPARED);
+            // A plan that asks what is bound is made anew for each case.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             let ticks = Arc::new(AtomicU32::new(0));
             let counted = Arc::clone(&ticks);
             connection.progress_handler(TICK, Some(move || counted.fetch_add(1, Ordering::Relaxed) >= TICKS))?;
@@ -130,44 +134,107 @@ impl Sqlite {
 
     /// Runs cases and takes each back. Those that follow each other and have the same rows share them.
     pub(super) fn run(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
-        let job = Job {
+        let job = self.job(subject);
+        let mut ran = Vec::with_capacity(cases.len());
+        for together in cases.chunk_by(|a, b| same_rows(a, b)) {
+            ran.extend(self.together(&job, together)?);
+            self.end()?;
+        }
+        Ok(ran)
+    }
+
+    fn job<'s>(&self, subject: &'s Subject) -> Job<'s> {
+        Job {
             subject,
             clearings: subject.clearings(),
             numbers: self.numbers(subject),
             tables: subject.compared.iter().map(|table| table.select(Dialect::Sqlite)).collect(),
-        };
-        let mut ran = Vec::with_capacity(cases.len());
-        for together in cases.chunk_by(|a, b| same_rows(a, b)) {
-            ran.extend(self.together(&job, together)?);
-            if !self.connection.is_autocommit() {
-                self.batch("ROLLBACK").map_err(Failure::sqlite("roll back on SQLite"))?;
-            }
         }
-        Ok(ran)
     }
 
     /// Cases with the same rows.
     fn together(&self, job: &Job<'_>, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
         let mut ran = Vec::with_capacity(cases.len());
         for case in cases {
-            // After some errors SQLite has ended the transaction by itself, and the rows are gone with it.
-            if self.connection.is_autocommit() {
-                self.batch("BEGIN").map_err(Failure::sqlite("begin on SQLite"))?;
-                let refused = self.fill(job, case);
-                if !refused.is_empty() {
-                    return Ok(cases.iter().map(|_| Ran::Refused(refused.clone())).collect());
-                }
-                self.clear(job)?;
-                self.batch("SAVEPOINT statement").map_err(Failure::sqlite("begin on SQLite"))?;
-            } else {
-                self.back()?;
+            let refused = self.begin(job, case)?;
+            if !refused.is_empty() {
+                return Ok(cases.iter().map(|_| Ran::Refused(refused.clone())).collect());
             }
-            if !job.numbers.is_empty() {
-                self.batch(&job.numbers).map_err(Failure::sqlite("set where SQLite numbers from"))?;
-            }
-            ran.push(Ran::Answered(self.answer(job, case)?));
+            let text = job.subject.variant(case).map(|texts| &texts.sqlite);
+            ran.push(Ran::Answered(self.answer(job, text, case)?));
         }
         Ok(ran)
+    }
+
+    /// Has a case's rows there and nothing that another statement did; the rows that do not go in.
+    fn begin(&self, job: &Job<'_>, case: &Case) -> Result<Vec<(String, usize)>, Failure> {
+        // After some errors SQLite has ended the transaction by itself, and the rows are gone with it.
+        if self.connection.is_autocommit() {
+            self.plain("BEGIN").map_err(Failure::sqlite("begin on SQLite"))?;
+            let refused = self.fill(job, case);
+            if !refused.is_empty() {
+                return Ok(refused);
+            }
+            self.clear(job)?;
+            self.plain("SAVEPOINT statement").map_err(Failure::sqlite("begin on SQLite"))?;
+        } else {
+            self.back()?;
+        }
+        if !job.numbers.is_empty() {
+            self.batch(&job.numbers).map_err(Failure::sqlite("set where SQLite numbers from"))?;
+        }
+        Ok(Vec::new())
+    }
+
+    /// Runs texts in the place of the page on cases that the page has answered, until each of them gave something else:
+    /// takes those out of the open ones, which are named by their places.
+    pub(super) fn tell(
+        &mut self,
+        subject: &Subject,
+        texts: &[EmittedText],
+        open: &mut Vec<usize>,
+        answered: &[(Case, Answer)],
+    ) -> Result<(), Failure> {
+        let job = self.job(subject);
+        let whole = subject.variants.first();
+        for together in answered.chunk_by(|(a, _), (b, _)| same_rows(a, b)) {
+            for (case, own) in together.iter().filter(|(case, _)| subject.variant(case) == whole) {
+                let mut error = None;
+                open.retain(|at| {
+                    let told = self.begin(&job, case).and_then(|refused| {
+                        if !refused.is_empty() {
+                            return Ok(false);
+                        }
+                        let after = self.answer(&job, Some(&texts[*at]), case)?;
+                        Ok(after != *own && subject.compare(case, own, &after).is_some())
+                    });
+                    !told.unwrap_or_else(|failure| {
+                        error = Some(failure);
+                        false
+                    })
+                });
+                if let Some(failure) = error {
+                    return Err(failure);
+                }
+            }
+            self.end()?;
+            if open.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> Result<(), Failure> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.plain("ROLLBACK").map_err(Failure::sqlite("roll back on SQLite"))
+    }
+
+    /// Runs a text of this file, which stays prepared.
+    fn plain(&self, sql: &str) -> Result<(), rusqlite::Error> {
+        self.connection.prepare_cached(sql)?.execute([]).map(|_| ())
     }
 
     /// Puts the rows there; those that do not go in, by table and place.
@@ -190,7 +257,8 @@ impl Sqlite {
         let clearing = "take out impossible rows on SQLite, as `[prove.impossible]` says";
         for sql in &job.clearings {
             // A row that goes may make another one impossible, and each engine looks at them in its own order.
-            while self.batch(sql).map_err(Failure::sqlite(clearing))? > 0 {}
+            let mut cleared = self.connection.prepare_cached(sql).map_err(Failure::sqlite(clearing))?;
+            while cleared.execute([]).map_err(Failure::sqlite(clearing))? > 0 {}
         }
         Ok(())
     }
@@ -217,11 +285,14 @@ impl Sqlite {
     }
 
     fn back(&self) -> Result<(), Failure> {
-        self.batch("ROLLBACK TO statement").map(|_| ()).map_err(Failure::sqlite("roll back on SQLite"))
+        self.plain("ROLLBACK TO statement").map_err(Failure::sqlite("roll back on SQLite"))
     }
 
-    fn answer(&self, job: &Job<'_>, case: &Case) -> Result<Answer, Failure> {
-        let result = self.statement(job.subject, case);
+    fn answer(&self, job: &Job<'_>, text: Option<&EmittedText>, case: &Case) -> Result<Answer, Failure> {
+        let result = match text {
+            Some(text) => self.statement(job.subject, text, case),
+            None => Err(Fault::of("no such variant")),
+        };
         let mut tables = Vec::new();
         if job.subject.writes {
             // A single statement takes itself back; of a unit some parts have run.
@@ -239,8 +310,7 @@ impl Sqlite {
         Ok(Answer { result, tables, taken: BTreeSet::new() })
     }
 
-    fn statement(&self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
-        let Some(Both { sqlite: text, .. }) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
+    fn statement(&self, subject: &Subject, text: &EmittedText, case: &Case) -> Result<(Rows, u64), Fault> {
         let arguments = arguments::sqlite(text, case);
         let single = std::slice::from_ref(&text.sql);
         let parts = if text.parts.len() > 1 { text.parts.as_slice() } else { single };

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use diglot::config::Config;
 use diglot::dialect::Dialect;
-use diglot::mutate::{self, Sample};
+use diglot::mutate::{Changer, Sample};
 use diglot::prove::{Answer, Reach, Relations};
 use diglot::source::{SourceFile, Sources};
 
@@ -118,7 +118,7 @@ fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
         let own = alone(inputs, &stem);
         let compiled = diglot::check(&Inputs { check_answers: false, ..own.clone() });
         let subjects = Prover::new(&own, &compiled, &relations).subjects();
-        let changes = mutate::changes(&own, sample);
+        let changer = Changer::new(&own);
         for subject in &subjects {
             let databases = subject.databases(budget);
             told_of.pairs += 1;
@@ -130,18 +130,18 @@ fn run(inputs: &Inputs, budget: usize, sample: Sample) -> Told {
             let mut turned = Page { subject, answers: Vec::new(), cases: turned };
             let random = (0..RANDOM).map(|number| subject.case(1, number, 5)).collect();
             let mut more = Page { subject, answers: Vec::new(), cases: random };
-            for change in changes.iter().filter(|it| it.statement == subject.name && it.dialect == Dialect::Sqlite) {
-                let other = mutate::made(&own, &change.mutation);
-                let compiled = diglot::check(&Inputs { check_answers: false, ..other.clone() });
-                let changed = Prover::new(&other, &compiled, &relations).subjects();
-                let Some(changed) = changed.into_iter().find(|it| it.name == subject.name) else { continue };
+            let signature = compiled.signatures.iter().find(|it| it.name == subject.name);
+            for mutation in changer.changes(&subject.name, Dialect::Sqlite, sample) {
+                let Some(text) = signature.and_then(|it| changer.text(it, Dialect::Sqlite, &mutation)) else {
+                    continue;
+                };
+                let is_taken = sqlite.takes(&text).is_ok();
                 let mut same = subject.clone();
-                same.variants = changed.variants;
-                let is_taken = sqlite.takes(&same.variants[0].sqlite).is_ok();
-                let entry = told_of.by_kind.entry(change.mutation.kind).or_default();
-                let text = own.sources.text(change.mutation.span).to_owned();
-                let shown =
-                    format!("{}: {} `{text}` -> `{}`", subject.name, change.mutation.kind, change.mutation.replacement);
+                let variant = same.variants[0].sqlite.variant.clone();
+                same.variants[0].sqlite = diglot::EmittedText { variant, ..text };
+                let entry = told_of.by_kind.entry(mutation.kind).or_default();
+                let text = changer.original(&mutation);
+                let shown = format!("{}: {} `{text}` -> `{}`", subject.name, mutation.kind, mutation.replacement);
                 if !is_taken
                     || told(&mut sqlite, &mut page, &same).is_some()
                     || told(&mut sqlite, &mut turned, &same).is_some()

@@ -59,6 +59,8 @@ fn a_changed_statement_makes_the_answers_stale_until_they_are_asked_again() {
     assert_eq!(project.answers(), before);
     let prepared = project.prepare(&[]);
     assert_eq!(prepared.code, Some(0), "{}", prepared.seen());
+    // Of the pair alone that changed.
+    assert!(prepared.stderr.contains("2 of ") && prepared.stderr.contains("as before"), "{}", prepared.stderr);
     assert_eq!(project.answers().len(), before.len());
     assert_eq!(project.check().code, Some(0));
     assert_eq!(project.prepare(&["--check"]).code, Some(0));
@@ -107,11 +109,39 @@ fn drift_comes_with_the_database_that_shows_it_and_no_answer_is_recorded() {
     // The build knows it too, and asks nobody.
     assert!(project.check().stdout.contains("note: job holds"));
     let mut after = project.answers();
-    assert!(after.remove("evidence.json").is_some_and(|text| text.contains("\"job_due\": {")));
+    let evidence = after.insert("evidence.json".to_owned(), before["evidence.json"].clone());
+    assert!(evidence.is_some_and(|text| text.contains("\"job_due\": {\n")));
     assert_eq!(after, before);
     project.edit(PG, "job.due_ms <= :now_ms", "job.due_ms < :now_ms");
     assert_eq!(project.prepare(&[]).code, Some(0));
     assert_eq!(project.answers(), before);
+}
+
+#[test]
+fn what_is_the_same_by_law_is_run_once_and_named_where_it_was_not() {
+    let project = Project::clean();
+    let whole = project.read(".sqlx/evidence.json");
+    let lines: Vec<&str> = whole.lines().filter(|line| line.contains("\"verdict\":\"same\"")).collect();
+    assert!(lines.iter().any(|line| line.starts_with("\"job_due\": ")), "{whole}");
+    let stats = project.run(&["check", "--stats"]);
+    assert!(stats.stderr.contains("one-sided changes noticed"), "{}", stats.seen());
+
+    // Another number says something that no run would: it is kept, so the pair is not run again.
+    let kept = whole.replacen("\"databases\":", "\"databases\":1000", 1);
+    project.write(".sqlx/evidence.json", &kept);
+    assert_eq!(project.prepare(&[]).code, Some(0));
+    assert_eq!(project.read(".sqlx/evidence.json"), kept);
+
+    let without: Vec<&str> = whole.lines().filter(|line| !line.starts_with("\"job_due\": ")).collect();
+    project.write(".sqlx/evidence.json", without.join("\n").replace(",\n}", "\n}"));
+    let missing = project.prepare(&["--check"]);
+    assert!(
+        missing.code == Some(2) && missing.stderr.contains("no evidence of job_due as it is now"),
+        "{}",
+        missing.seen()
+    );
+    assert_eq!(project.prepare(&[]).code, Some(0));
+    assert_eq!(project.read(".sqlx/evidence.json"), whole);
 }
 
 #[test]
@@ -169,7 +199,7 @@ fn the_engines_rows_decide_where_both_pages_always_give_the_same() {
         assert!(differ.seen().contains(part), "{part}: {}", differ.seen());
     }
     let mut after = project.answers();
-    after.remove("evidence.json");
+    after.insert("evidence.json".to_owned(), before["evidence.json"].clone());
     assert_eq!(after, before);
 
     project.edit(PG, "'2024-01-04'", "'2024-01-03'");

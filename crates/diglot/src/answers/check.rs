@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Index, Record, VERSION, digest, key, schema_digests};
+use super::{Index, Record, digest, key, schema_digests};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, Holds, TextParam};
@@ -11,11 +11,6 @@ use crate::project::Inputs;
 use crate::rule;
 use crate::source::Span;
 use crate::types::Base;
-
-/// Reads `diglot.json`; another layout counts as no answers.
-pub(crate) fn parse(text: &str) -> Option<Index> {
-    serde_json::from_str::<Index>(text).ok().filter(|index| index.version == VERSION)
-}
 
 /// Fills in what inference does not know and the engine does: the type of a declared column on Postgres.
 pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mut [Signature]) {

@@ -220,7 +220,7 @@ impl Changes<'_> {
                 self.filter(Some(right));
             }
             ExprKind::Bool(true) => {}
-            _ => self.push("conjunct", filter.span, "TRUE"),
+            _ => self.push(super::CONJUNCT, filter.span, "TRUE"),
         }
     }
 

@@ -17,8 +17,8 @@ mod tests;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::cases::{Case, Row};
@@ -27,7 +27,7 @@ use super::tables::Table;
 use super::uses::Looks;
 use crate::types::Base;
 use crate::value::Value;
-use scene::{Picks, Scene, Spot};
+use scene::{Picks, Scene};
 
 /// How far the databases of a pair go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,14 +62,14 @@ pub struct Scope {
 /// The databases of a pair, with the arguments that each is run with: ordinary ones before those that hold edges, and
 /// cases with the same rows one behind the other.
 #[derive(Debug)]
-pub struct Databases<'s> {
-    scenes: Vec<Scene<'s>>,
-    cases: Vec<(usize, Picks)>,
+pub struct Databases {
+    cases: Vec<Case>,
+    steady: usize,
     ordinary: usize,
     scope: Scope,
 }
 
-impl Databases<'_> {
+impl Databases {
     /// How many cases there are.
     pub fn len(&self) -> usize {
         self.cases.len()
@@ -82,12 +82,18 @@ impl Databases<'_> {
 
     /// The case of a place.
     pub fn case(&self, at: usize) -> Option<Case> {
-        self.cases.get(at).map(|(scene, picks)| self.scenes[*scene].case(picks))
+        self.cases.get(at).cloned()
     }
 
-    /// All cases in their order, each made when it is asked for.
+    /// All cases in their order.
     pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
-        self.cases.iter().map(|(scene, picks)| self.scenes[*scene].case(picks))
+        self.cases.iter().cloned()
+    }
+
+    /// How many cases at the beginning are all small ones, and those in which one place alone holds something else. What
+    /// follows them up to the edges changes several places at a time.
+    pub fn steady(&self) -> usize {
+        self.steady
     }
 
     /// How many cases at the beginning hold ordinary values alone.
@@ -108,59 +114,60 @@ impl Databases<'_> {
 
 /// Up to how many rows a table all databases are tried.
 const ROWS: usize = 4;
+/// On so many rows nearly everything shows that can be told at all: they are worth so many times what others are.
+const TWO: usize = 2;
+const DEAR: usize = 4;
 
 impl Subject {
     /// The databases on which the pair is run, about as many as the budget says. They are the same whenever they are
     /// asked for on one day: times around now are those of the day.
-    pub fn databases(&self, budget: usize) -> Databases<'_> {
+    pub fn databases(&self, budget: usize) -> Databases {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.databases_of(budget, i64::try_from(now / 86_400).unwrap_or(0))
     }
 
     /// The same on a day, in days since 1970.
-    pub fn databases_of(&self, budget: usize, today: i64) -> Databases<'_> {
+    pub fn databases_of(&self, budget: usize, today: i64) -> Databases {
         let budget = budget.max(1);
-        let whole = (1..=ROWS).rev().find_map(|rows| Some((rows, whole::all(self, rows, today, budget)?)));
+        let whole = (1..=ROWS).rev().find_map(|rows| {
+            let budget = if rows == TWO { budget * DEAR } else { budget };
+            Some((rows, whole::all(self, rows, today, budget)?))
+        });
         let (rows, whole) = whole.map_or((0, None), |(rows, whole)| (rows, Some(whole)));
         let spent = whole.as_ref().map_or(0, |(_, all)| all.len());
         let is_small = rows > 1;
-        let around = around::some(self, today, budget.saturating_sub(spent).max(budget / 4), is_small);
-        let (pairs, around_rows) = (around.pairs, around.rows);
+        // What is worth more than the budget takes nothing from what is tried beside it.
+        let left = if spent > budget { budget } else { (budget - spent).max(budget / 4) };
+        let around = around::some(self, today, left, is_small && spent <= budget);
+        let (singles, several) = around.ordinary.split_at(around.steady);
         let mut list = Listed::default();
-        let (mut scenes, mut first) = (Vec::new(), Vec::new());
-        if let Some((scene, all)) = whole {
-            first.push((scenes.len(), all));
-            scenes.push(scene);
+        let mut values = around.scene.most_values();
+        if let Some((scene, all)) = &whole {
+            list.add(scene, all);
+            values = values.max(scene.most_values());
         }
-        first.push((scenes.len(), around.ordinary));
-        let edges = (scenes.len(), around.edges);
-        scenes.push(around.scene);
-        for (at, all) in first {
-            all.into_iter().for_each(|picks| list.add(&scenes, at, picks));
-        }
+        list.add(&around.scene, singles);
+        let fillings = list.fillings.len();
+        list.add(&around.scene, several);
+        let steady = list.open.iter().filter(|(filling, _)| *filling < fillings).count();
         list.settle();
         let ordinary = list.cases.len();
-        let mut values = 0;
-        for scene in &scenes {
-            let of_column = scene.slots.iter().filter(|slot| !matches!(slot.spot, Spot::Here(_) | Spot::Entry(_)));
-            values = of_column.map(|slot| slot.choices.len()).max().unwrap_or(0).max(values);
-        }
-        edges.1.into_iter().for_each(|picks| list.add(&scenes, edges.0, picks));
+        list.add(&around.scene, &around.edges);
         list.settle();
         let scope = Scope {
-            reach: match (is_small, pairs) {
+            reach: match (is_small, around.pairs) {
                 (true, _) => Reach::Whole,
                 (false, true) => Reach::Pairs,
                 (false, false) => Reach::Coverage,
             },
             rows,
-            most_rows: list.most_rows.max(around_rows.min(rows)),
+            most_rows: list.most_rows.max(around.rows.min(rows)),
             databases: list.fillings.len(),
             cases: list.cases.len(),
             values,
             not_covered: self.not_covered(&list),
         };
-        Databases { scenes, cases: list.cases, ordinary, scope }
+        Databases { cases: list.cases, steady, ordinary, scope }
     }
 
     fn not_covered(&self, list: &Listed) -> Vec<String> {
@@ -219,37 +226,70 @@ fn parents_first(table: &Table, mut rows: Vec<Row>) -> Vec<Row> {
 /// Cases as they are put together, each once.
 #[derive(Default)]
 struct Listed {
-    seen: BTreeSet<u64>,
+    seen: BTreeSet<(u64, u64)>,
     /// Where the rows of a case were first, by their digest.
     fillings: BTreeMap<u64, usize>,
     /// Cases that are not in their order yet, with the number of their rows.
-    open: Vec<(usize, usize, Picks)>,
-    cases: Vec<(usize, Picks)>,
+    open: Vec<(usize, Case)>,
+    cases: Vec<Case>,
     most_rows: usize,
 }
 
 impl Listed {
-    fn add(&mut self, scenes: &[Scene<'_>], scene: usize, picks: Picks) {
-        let case = scenes[scene].case(&picks);
-        let rows = digest(&case.rows);
-        if !self.seen.insert(digest(&(rows, digest(&case.args)))) {
-            return;
+    fn add(&mut self, scene: &Scene<'_>, all: &[Picks]) {
+        for picks in all {
+            let case = scene.case(picks);
+            let (rows, args) = digests(&case);
+            if !self.seen.insert((rows, args)) {
+                continue;
+            }
+            let next = self.fillings.len();
+            let filling = *self.fillings.entry(rows).or_insert(next);
+            self.most_rows = case.rows.values().map(Vec::len).max().unwrap_or(0).max(self.most_rows);
+            self.open.push((filling, case));
         }
-        let next = self.fillings.len();
-        let filling = *self.fillings.entry(rows).or_insert(next);
-        self.most_rows = case.rows.values().map(Vec::len).max().unwrap_or(0).max(self.most_rows);
-        self.open.push((filling, scene, picks));
     }
 
     /// Brings cases with the same rows together.
     fn settle(&mut self) {
-        self.open.sort_by_key(|(filling, ..)| *filling);
-        self.cases.extend(self.open.drain(..).map(|(_, scene, picks)| (scene, picks)));
+        self.open.sort_by_key(|(filling, _)| *filling);
+        self.cases.extend(self.open.drain(..).map(|(_, case)| case));
     }
 }
 
-fn digest(what: &impl fmt::Debug) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    format!("{what:?}").hash(&mut hasher);
-    hasher.finish()
+/// What tells the rows of a case from others, and what tells its arguments.
+fn digests(case: &Case) -> (u64, u64) {
+    let (mut rows, mut args) = (DefaultHasher::new(), DefaultHasher::new());
+    for (table, of_table) in &case.rows {
+        (table, of_table.len()).hash(&mut rows);
+        of_table.iter().for_each(|row| feed_row(row, &mut rows));
+    }
+    feed_row(&case.args, &mut args);
+    (rows.finish(), args.finish())
+}
+
+fn feed_row(row: &Row, hasher: &mut DefaultHasher) {
+    row.len().hash(hasher);
+    for (name, value) in row {
+        name.hash(hasher);
+        feed(value, hasher);
+    }
+}
+
+fn feed(value: &Value, hasher: &mut DefaultHasher) {
+    mem::discriminant(value).hash(hasher);
+    match value {
+        Value::Null => {}
+        Value::Bool(truth) => truth.hash(hasher),
+        Value::Int(number) => number.hash(hasher),
+        Value::Real(number) => number.to_bits().hash(hasher),
+        Value::Text(text) | Value::Other(text) => text.hash(hasher),
+        Value::Bytes(bytes) => bytes.hash(hasher),
+        Value::Uuid(id) => id.hash(hasher),
+        Value::Json(json) => json.hash(hasher),
+        Value::List(items) => {
+            items.len().hash(hasher);
+            items.iter().for_each(|item| feed(item, hasher));
+        }
+    }
 }

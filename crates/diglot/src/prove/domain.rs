@@ -136,7 +136,9 @@ fn listed(place: Place<'_>, choices: &mut Choices) -> bool {
 fn of_type(place: Place<'_>, choices: &mut Choices) {
     let Place { pool, base, .. } = place;
     match base {
-        _ if place.id => choices.add(Tier::Core, (0..2).map(|at| pool::as_text_of_uuid(&pool::plain(&Base::Uuid, at)))),
+        Base::Text if place.id => {
+            choices.add(Tier::Core, (0..2).map(|at| pool::as_text_of_uuid(&pool::plain(&Base::Uuid, at))))
+        }
         Base::Bool => {
             let met = pool.literals.iter().filter_map(|value| value.clone().into_base(base));
             choices.add(Tier::Core, met.chain([true, false].map(Value::Bool)));

@@ -1,6 +1,8 @@
 //! Random numbers that are the same for the same seed, everywhere and for ever: a case can be run again by its
 //! number alone.
 
+use std::collections::BTreeSet;
+
 /// A generator of the splitmix64 family.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
@@ -32,6 +34,27 @@ impl Random {
         usize::try_from(rest).unwrap_or(0)
     }
 
+    /// So many of the numbers below a bound, each once, in no order.
+    pub(super) fn some(&mut self, bound: usize, most: usize) -> Vec<usize> {
+        let mut chosen: Vec<usize> = Vec::new();
+        if bound / 2 > most {
+            let mut seen = BTreeSet::new();
+            while chosen.len() < most {
+                let number = self.below(bound);
+                if seen.insert(number) {
+                    chosen.push(number);
+                }
+            }
+            return chosen;
+        }
+        chosen.extend(0..bound);
+        for place in (1..bound).rev() {
+            chosen.swap(place, self.below(place + 1));
+        }
+        chosen.truncate(most);
+        chosen
+    }
+
     /// True in so many of a hundred cases.
     pub(super) fn percent(&mut self, share: usize) -> bool {
         self.below(100) < share
@@ -56,6 +79,17 @@ mod tests {
         assert_eq!(stream(1, "a", 1), stream(1, "a", 1));
         for other in [stream(2, "a", 1), stream(1, "b", 1), stream(1, "a", 2)] {
             assert_ne!(stream(1, "a", 1), other);
+        }
+    }
+
+    #[test]
+    fn some_numbers_come_once_each_and_all_where_there_are_few() {
+        for (bound, most) in [(0, 3), (5, 10), (20, 15), (1_000_000, 40)] {
+            let mut some = Random::new(3, "", 0).some(bound, most);
+            some.sort_unstable();
+            some.dedup();
+            assert_eq!(some.len(), bound.min(most));
+            assert!(some.iter().all(|number| *number < bound));
         }
     }
 

@@ -188,7 +188,8 @@ impl<'a> Prover<'a> {
         self.project.pairs().iter().filter_map(|name| self.subject(name)).collect()
     }
 
-    fn subject(&self, name: &str) -> Option<Subject> {
+    /// The pair of a name, if it has texts.
+    pub fn subject(&self, name: &str) -> Option<Subject> {
         let ready = self.ready(name).or_else(|| self.partial(name))?;
         let Ready { noun, cardinality, params, rows, untyped, columns, variants, trees, is_partial } = ready;
         let tables = Tables::new(self.config, self.project.schemas(), self.relations);

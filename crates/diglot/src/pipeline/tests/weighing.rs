@@ -151,3 +151,13 @@ fn what_evidence_settled_is_not_kept_for_the_next_build() {
     assert!(compiled.diagnostics.is_empty());
     assert_eq!(kept.keys().count(), 0);
 }
+
+#[test]
+fn what_an_earlier_build_kept_says_nothing_against_a_database() {
+    let same = SQLITE.replace(">=", ">");
+    let inputs = weighed(&same, &same, Verdict::Differs(Box::new(differs())));
+    let (sound, kept) = compile_again(&Inputs { evidence: None, ..inputs.clone() }, &Cache::default());
+    assert!(sound.diagnostics.is_empty() && kept.keys().count() == 1);
+    let (compiled, _) = compile_again(&inputs, &kept);
+    assert_eq!(rules(&compiled), ["results-differ"]);
+}

@@ -27,10 +27,21 @@ impl Base {
     }
 }
 
+/// What can be made by changing two places at a time, by number: there may be millions, and few are made.
+#[derive(Default)]
+struct Twos {
+    starts: Vec<Picks>,
+    /// For each two places the number behind the last one, from which of the starts it is made, and the places.
+    ends: Vec<(usize, usize, usize, usize)>,
+    count: usize,
+}
+
 /// What was made.
 pub(super) struct Around<'s> {
     pub(super) scene: Scene<'s>,
     pub(super) ordinary: Vec<Picks>,
+    /// In how many of these at the beginning one place alone holds something else.
+    pub(super) steady: usize,
     pub(super) edges: Vec<Picks>,
     /// Every two values of two places met.
     pub(super) pairs: bool,
@@ -78,6 +89,7 @@ pub(super) fn some<'s>(subject: &'s Subject, today: i64, budget: usize, is_whole
             }
         }
     }
+    let steady = maker.made.len();
     let mut random = Random::new(1, &subject.name, 0);
     let pairs = maker.pairs(&bases, &twins, &mut random);
     if !is_whole {
@@ -96,7 +108,7 @@ pub(super) fn some<'s>(subject: &'s Subject, today: i64, budget: usize, is_whole
     }
     let edges = std::mem::take(&mut maker.made);
     let rows = counts.values().copied().max().unwrap_or(0);
-    Around { scene, ordinary, edges, pairs, rows }
+    Around { scene, ordinary, steady, edges, pairs, rows }
 }
 
 struct Maker<'a, 's> {
@@ -330,20 +342,19 @@ impl Maker<'_, '_> {
         let mut is_whole = true;
         let mut lists: Vec<Vec<Picks>> = Vec::new();
         for (at, base) in bases.iter().enumerate() {
-            let mut of_base = self.of_two(&base.picks, |_, _| true);
+            let mut twos = Twos::default();
+            self.of_two(base.picks.clone(), |_, _| true, &mut twos);
             for table in twins {
                 let picks = self.with_twin(&base.picks, *table);
-                of_base.extend(
-                    self.of_two(&picks, |one, other| self.is_of_twin(one, *table) || self.is_of_twin(other, *table)),
-                );
+                let is_wanted = |one, other| self.is_of_twin(one, *table) || self.is_of_twin(other, *table);
+                self.of_two(picks, is_wanted, &mut twos);
             }
-            if at == 0 && of_base.len() > self.most.saturating_sub(self.made.len()) {
+            let open = self.most.saturating_sub(self.made.len());
+            if at == 0 && twos.count > open {
                 is_whole = false;
             }
-            for place in (1..of_base.len()).rev() {
-                of_base.swap(place, random.below(place + 1));
-            }
-            lists.push(of_base);
+            let chosen = random.some(twos.count, open);
+            lists.push(chosen.into_iter().filter_map(|at| self.two(&twos, at)).collect());
         }
         // The first one has every other turn.
         let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
@@ -367,22 +378,27 @@ impl Maker<'_, '_> {
         is_whole
     }
 
-    fn of_two(&self, picks: &Picks, is_wanted: impl Fn(usize, usize) -> bool) -> Vec<Picks> {
-        let mut all = Vec::new();
+    /// Counts what can be made of picks in which two places hold something else.
+    fn of_two(&self, picks: Picks, is_wanted: impl Fn(usize, usize) -> bool, twos: &mut Twos) {
         let count = self.scene.slots.len();
-        for one in 0..count {
-            let ones = self.others(picks, one, Tier::Core);
-            for other in (one + 1..count).filter(|other| !ones.is_empty() && is_wanted(one, *other)) {
-                for second in self.others(picks, other, Tier::Core) {
-                    for first in &ones {
-                        let mut next = picks.clone();
-                        (next[one], next[other]) = (*first, second);
-                        all.push(next);
-                    }
-                }
+        let others: Vec<usize> = (0..count).map(|slot| self.others(&picks, slot, Tier::Core).len()).collect();
+        for one in (0..count).filter(|one| others[*one] > 0) {
+            for other in (one + 1..count).filter(|other| others[*other] > 0 && is_wanted(one, *other)) {
+                twos.count += others[one] * others[other];
+                twos.ends.push((twos.count, twos.starts.len(), one, other));
             }
         }
-        all
+        twos.starts.push(picks);
+    }
+
+    /// The picks of a number.
+    fn two(&self, twos: &Twos, number: usize) -> Option<Picks> {
+        let (end, start, one, other) = *twos.ends.get(twos.ends.partition_point(|(end, ..)| *end <= number))?;
+        let mut picks = twos.starts[start].clone();
+        let (firsts, seconds) = (self.others(&picks, one, Tier::Core), self.others(&picks, other, Tier::Core));
+        let place = end - 1 - number;
+        (picks[one], picks[other]) = (firsts[place % firsts.len()], seconds[place / firsts.len()]);
+        Some(picks)
     }
 
     /// Several places at a time, until there are enough.

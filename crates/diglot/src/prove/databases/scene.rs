@@ -113,7 +113,8 @@ impl<'s> Scene<'s> {
             base,
             nullable,
             fixed: false,
-            id: subject.is_id_in_text(key, base),
+            // A list of texts holds ids where its items meet them.
+            id: subject.is_id_in_text(key, if *base == Base::TextArray { &Base::Text } else { base }),
             range: None,
             today: self.today,
         }
@@ -169,6 +170,10 @@ impl<'s> Scene<'s> {
                 || column.is_one_sided()
                 || (column.base.is_time() && column.has_default && !subject.is_free(&key))
             {
+                continue;
+            }
+            if column.nullable && subject.is_never_filled(&table.name, &column.name) {
+                self.add(Spot::Cell(seat, at), vec![core(Value::Null)]);
                 continue;
             }
             let is_document = column.base == Base::Json
@@ -245,6 +250,12 @@ impl<'s> Scene<'s> {
         // Longer paths last, so that what they need is there.
         members.sort_by_key(|(path, _)| path.len());
         members
+    }
+
+    /// The most values that a column or a parameter has.
+    pub(super) fn most_values(&self) -> usize {
+        let of_value = self.slots.iter().filter(|slot| !matches!(slot.spot, Spot::Here(_) | Spot::Entry(_)));
+        of_value.map(|slot| slot.choices.len()).max().unwrap_or(0)
     }
 
     /// What is picked in a place; none where nothing is to be picked, or nothing of its own is there.
@@ -469,6 +480,15 @@ impl Subject {
     /// Whether a column's values are free.
     pub(super) fn is_free(&self, key: &Key) -> bool {
         self.reading.forced.contains(key) || self.reading.looks.get(key).is_some_and(|looks| !looks.is_none())
+    }
+
+    /// Whether a row with a value there is impossible, so that it would be taken out again.
+    fn is_never_filled(&self, table: &str, column: &str) -> bool {
+        let filled = ["is", "not", "null"];
+        self.impossible.get(table).is_some_and(|condition| {
+            let words: Vec<String> = condition.split_whitespace().map(str::to_lowercase).collect();
+            words.split_first().is_some_and(|(first, rest)| first == column && rest == filled)
+        })
     }
 
     /// Whether somebody looks into a document.
