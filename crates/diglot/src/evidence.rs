@@ -70,6 +70,9 @@ pub struct Scope {
     pub noticed: usize,
     /// How many one-sided changes were made.
     pub changes: usize,
+    /// What was assumed, where it kept a value out: keys of `[assume]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
     /// What the databases do not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
@@ -96,6 +99,9 @@ pub struct Witness {
     /// Whether it takes values that few programs write: the end of a number's width, a document of another kind.
     #[serde(default, skip_serializing_if = "is_false")]
     pub edge: bool,
+    /// What excludes such values, by its key of `[assume]`: the columns and parameters that hold them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub excluded_by: BTreeMap<String, BTreeSet<String>>,
     /// The rows of each table.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rows: BTreeMap<String, Vec<BTreeMap<String, String>>>,

@@ -94,9 +94,11 @@ impl Engines {
             return Ok(verdict);
         }
         let databases = subject.databases(BUDGET);
-        // A database that told the pages apart before is tried first.
+        // A database that told the pages apart before is tried first; one of edges would hide an ordinary one.
         let earlier = match old.pairs.get(&subject.name).map(|record| &record.verdict) {
-            Some(Verdict::Differs(witness)) => Case::from_words(&witness.rows, &witness.args),
+            Some(Verdict::Differs(witness)) => {
+                Case::from_words(&witness.rows, &witness.args).filter(|case| subject.edges(case).is_empty())
+            }
             _ => None,
         };
         let ordinary = databases.ordinary() + usize::from(earlier.is_some());
@@ -213,17 +215,23 @@ fn scope(tried: &Tried, cases: usize) -> Scope {
     };
     let rows = if extent == Extent::Whole { tried.rows } else { tried.most_rows };
     let not_covered = tried.not_covered.clone();
-    Scope { databases: cases, rows, values: tried.values, extent, not_covered, ..Scope::default() }
+    let assumed = tried.assumed.iter().map(|what| what.key().to_owned()).collect();
+    Scope { assumed, databases: cases, rows, values: tried.values, extent, not_covered, ..Scope::default() }
 }
 
 /// A difference as it is recorded.
 fn witness(subject: &Subject, case: &Case, difference: Difference, edge: bool) -> Witness {
     let (rows, args) = case.to_words();
+    // What was found on an edge and shows on ordinary values as well is no matter of edges.
+    let edges = if edge { subject.edges(case) } else { BTreeMap::new() };
+    let excluded_by: BTreeMap<String, BTreeSet<String>> =
+        edges.into_iter().map(|(what, places)| (what.key().to_owned(), places)).collect();
     let named = subject.tables.iter().map(|table| (table.name.clone(), subject.named(&table.name)));
     let named: BTreeMap<String, BTreeSet<String>> = named.filter(|(_, columns)| !columns.is_empty()).collect();
     Witness {
         what: difference.what,
-        edge,
+        edge: !excluded_by.is_empty(),
+        excluded_by,
         rows,
         args,
         sqlite: difference.sqlite,

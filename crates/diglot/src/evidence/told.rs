@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Extent, Scope, Witness};
+use crate::config::Assumption;
 
 /// How many rows of an answer or of a table are shown.
 const ROWS: usize = 6;
@@ -32,6 +33,11 @@ impl Scope {
             sentence.push_str(&format!("; {} of {} one-sided changes noticed", self.noticed, self.changes));
         }
         sentence.push('.');
+        let assumed: Vec<&str> =
+            self.assumed.iter().filter_map(|key| Assumption::of_key(key)).map(Assumption::says).collect();
+        if !assumed.is_empty() {
+            sentence.push_str(&format!(" Assumed: {}.", assumed.join(", ")));
+        }
         if !self.not_covered.is_empty() {
             sentence.push_str(&format!(" Not covered: {}.", self.not_covered.join(", ")));
         }
@@ -125,13 +131,15 @@ mod tests {
             values: 16,
             noticed: 41,
             changes: 41,
+            assumed: vec!["numbers_fit".into()],
             not_covered: vec!["sums of more than two rows".into()],
             ..Scope::default()
         };
         assert_eq!(
             scope.sentence(),
             "equal on all 23,409 databases of up to 2 rows a table over at most 16 values a column (every constant of both \
-             pages, its neighbours and NULL); 41 of 41 one-sided changes noticed. Not covered: sums of more than two rows."
+             pages, its neighbours and NULL); 41 of 41 one-sided changes noticed. Assumed: numbers and sums fit. Not \
+             covered: sums of more than two rows."
         );
     }
 

@@ -7,6 +7,7 @@
 
 mod around;
 mod carried;
+mod edges;
 mod goals;
 mod scene;
 mod settle;
@@ -25,8 +26,10 @@ use super::cases::{Case, Row};
 use super::subject::Subject;
 use super::tables::Table;
 use super::uses::Looks;
+use crate::config::Assumption;
 use crate::types::Base;
 use crate::value::Value;
+pub(super) use edges::edge_spots;
 use scene::{Picks, Scene, Spot};
 
 /// How far the databases of a pair go.
@@ -57,6 +60,8 @@ pub struct Scope {
     pub values: usize,
     /// What they do not cover.
     pub not_covered: Vec<String>,
+    /// What is assumed, where it keeps a value out.
+    pub assumed: BTreeSet<Assumption>,
 }
 
 /// The databases of a pair, with the arguments that each is run with: ordinary ones before those that hold edges, and
@@ -159,6 +164,7 @@ impl Subject {
             cases: list.cases.len(),
             values,
             not_covered: self.not_covered(&list),
+            assumed: scenes.iter().flat_map(|scene| scene.assumed.iter().copied()).collect(),
         };
         Databases { scenes, cases: list.cases, ordinary, scope }
     }
