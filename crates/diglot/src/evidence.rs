@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use basis::Basis;
+pub use told::Grid;
 
 /// The file beside the query files.
 pub const FILE: &str = "evidence.json";
