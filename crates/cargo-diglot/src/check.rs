@@ -9,7 +9,7 @@ use diglot::diagnostic::Diagnostic;
 use diglot::evidence::{Extent, Scope, Verdict};
 use diglot::fix::Fixed;
 use diglot::render;
-use diglot::{Compiled, Inputs, Stats, Weighed};
+use diglot::{Compiled, Detail, Inputs, Stats, Weighed};
 
 use crate::cli::{Check, Format, Project};
 use crate::failure::Failure;
@@ -40,7 +40,10 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
     if arguments.fix {
         fix(root)?;
     }
-    let inputs = diglot::build::load(root)?;
+    let mut inputs = diglot::build::load(root)?;
+    inputs.detail = if arguments.full { Detail::Whole } else { Detail::Short };
+    // How far each pair was tried counts among the numbers.
+    let detail = if arguments.stats { Detail::Whole } else { inputs.detail };
     let compiled = diglot::check(&inputs);
     let mut findings = overview::by_subject(&compiled);
     let all = findings.len();
@@ -55,8 +58,13 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
             .for_each(|changes| findings.iter_mut().for_each(|finding| changes.mark(&inputs.sources, finding)));
     }
     match arguments.format {
-        Format::Github => report::findings(&changed::in_repository(root, &inputs.sources), &findings, Format::Github)?,
-        format => report::findings(&report::from_here(root, inputs).sources, &findings, format)?,
+        Format::Github => {
+            let sources = changed::in_repository(root, &inputs.sources);
+            report::verdicts(&sources, &findings, &compiled, (Format::Github, detail))?;
+        }
+        format => {
+            report::verdicts(&report::from_here(root, inputs).sources, &findings, &compiled, (format, detail))?;
+        }
     }
     if findings.len() < all {
         report::line(&format!("{} more not shown (--limit)", report::counted(all - findings.len(), "finding")));
@@ -69,7 +77,6 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
         report::line(&stats(compiled.stats));
         report::line(&report::evidence(&compiled));
         measures(&compiled.weighed).iter().for_each(|line| report::line(line));
-        compiled.weighed.iter().filter_map(when_run).for_each(|line| report::line(&line));
     }
     if compiled.statements.0 == 0 && !compiled.has_errors() && !arguments.allow_empty {
         report::line("no statement stands on both pages, so nothing was compared; --allow-empty if that is meant");
@@ -126,14 +133,6 @@ fn fix(root: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// What running has shown of a pair of which the texts alone do not say that it is the same.
-fn when_run(pair: &Weighed) -> Option<String> {
-    match &pair.verdict {
-        Some(Verdict::Same(scope)) if !pair.by_law => Some(format!("{}: {}", pair.name, scope.sentence())),
-        _ => None,
-    }
 }
 
 /// How telling the recorded databases are: of how many pairs all of two rows a table were run, how many one-sided changes

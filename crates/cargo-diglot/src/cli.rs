@@ -131,9 +131,13 @@ pub(crate) struct Check {
     /// about both. Without it: since the branch that GITHUB_BASE_REF names.
     #[arg(long, value_name = "REV")]
     pub(crate) base: Option<String>,
-    /// Also print how much was compared and how much of it is declared to differ.
+    /// Also print how much was compared, how much of it is declared to differ, and how far each pair was tried that is
+    /// the same when run.
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Show databases whole, and of every pair that is the same when run how far it was tried.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Show no more than so many findings.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,

@@ -7,9 +7,9 @@ use anstream::{AutoStream, ColorChoice};
 use diglot::baseline;
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::evidence::Verdict;
-use diglot::render::{self, Look};
+use diglot::render::{self, Look, Ran};
 use diglot::source::Sources;
-use diglot::{Compiled, Inputs, Weighed};
+use diglot::{Compiled, Detail, Inputs, Weighed};
 
 use crate::cli::Format;
 use crate::failure::Failure;
@@ -40,16 +40,32 @@ fn way(here: &Path, there: &Path) -> String {
 
 /// Prints findings in the order given.
 pub(crate) fn findings(sources: &Sources, findings: &[Diagnostic], format: Format) -> Result<(), Failure> {
-    let look = match format {
+    is_over(out(&render::all(sources, findings, look(format)))).map(|_| ())
+}
+
+/// The same with what running has shown of each pair.
+pub(crate) fn verdicts(
+    sources: &Sources,
+    findings: &[Diagnostic],
+    compiled: &Compiled,
+    (format, detail): (Format, Detail),
+) -> Result<(), Failure> {
+    let shown = compiled.weighed.iter().filter(|pair| !pair.by_law || !matches!(pair.verdict, Some(Verdict::Same(_))));
+    let ran: Vec<Ran<'_>> = shown
+        .filter_map(|pair| Some(Ran { name: &pair.name, place: pair.place, verdict: pair.verdict.as_ref()? }))
+        .collect();
+    is_over(out(&render::with_verdicts(sources, findings, &ran, (look(format), detail)))).map(|_| ())
+}
+
+fn look(format: Format) -> Look {
+    match format {
         Format::Full if AutoStream::choice(&io::stdout()) == ColorChoice::Never => Look::Plain,
         Format::Full => Look::Color,
         Format::Short => Look::Short,
         Format::Json => Look::Json,
         Format::Sarif => Look::Sarif,
         Format::Github => Look::Github,
-    };
-    let text = render::all(sources, findings, look);
-    is_over(out(&text)).map(|_| ())
+    }
 }
 
 /// Whether whoever read the pipe has seen enough.
@@ -94,9 +110,9 @@ pub(crate) fn evidence(compiled: &Compiled) -> String {
     let by_law = count(|pair| pair.by_law);
     let when_run = compiled.weighed.iter().filter(|pair| !pair.by_law && is_same(pair)).count();
     let differ = count(|pair| matches!(pair.verdict, Some(Verdict::Differs(_))));
-    let unknown = count(|pair| matches!(pair.verdict, None | Some(Verdict::Unknown { .. })));
+    let unknown = count(|pair| !pair.by_law && matches!(pair.verdict, None | Some(Verdict::Unknown { .. })));
     format!(
-        "{by_law} the same by law, {when_run} when run, {differ} with a database on which they differ, {unknown} not run"
+        "{by_law} the same by law, {when_run} when run, {differ} with a database on which they differ, {unknown} unknown"
     )
 }
 

@@ -19,7 +19,7 @@ use crate::{Outcome, report};
 const REST: Duration = Duration::from_millis(250);
 
 /// Files that a project has beside those that were read.
-const OTHERS: [&str; 2] = ["diglot.toml", ".sqlx/diglot.json"];
+const OTHERS: [&str; 3] = ["diglot.toml", ".sqlx/diglot.json", ".sqlx/evidence.json"];
 
 /// Checks until nobody reads any more.
 pub(crate) fn run(root: &Path, format: Format) -> Result<Outcome, Failure> {

@@ -1,5 +1,6 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
+mod assume;
 mod choices;
 mod declared;
 mod generate;
@@ -15,6 +16,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use assume::{Assume, Assumption};
 pub use choices::{JsonText, Unproved};
 pub use declared::{Declared, DeclaredOn, Seals};
 pub use generate::{Generate, Ownership, Queries, Tables, Traits};
@@ -102,6 +104,8 @@ pub struct Config {
     pub unproved: Unproved,
     /// What `cargo diglot prove` may take for granted about the data.
     pub prove: Prove,
+    /// What no program writes though the schemas would let it in.
+    pub assume: Assume,
     /// In which order rows are locked on Postgres, and what is not to wait for them. Without it nothing is said about
     /// locks; with it, empty or not, the lints of locks look at all statements.
     pub locks: Option<Locks>,
@@ -236,6 +240,7 @@ impl Default for Config {
             generate: Generate::default(),
             prepare: Prepare::default(),
             prove: Prove::default(),
+            assume: Assume::default(),
             locks: None,
             transactions: Transactions::new(),
         }
@@ -293,10 +298,7 @@ impl Config {
             let message = format!("`pg_majors` is a list of some of {MAJORS:?}");
             return Some(("pg_majors".to_owned(), message));
         }
-        if let Some(fault) = self.storage.fault() {
-            return Some(fault);
-        }
-        if let Some(fault) = self.generate.fault() {
+        if let Some(fault) = self.storage.fault().or_else(|| self.assume.fault()).or_else(|| self.generate.fault()) {
             return Some(fault);
         }
         if let Some(fault) = shards::fault(self) {
@@ -522,7 +524,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `keys`, `words`, `json`, \
-             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `unproved`, `prove`, `locks`, `transactions`"
+             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `unproved`, `prove`, `assume`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

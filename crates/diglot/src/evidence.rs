@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use basis::Basis;
+pub use told::Grid;
 
 /// The file beside the query files.
 pub const FILE: &str = "evidence.json";
@@ -73,6 +74,9 @@ pub struct Scope {
     /// Conditions of the SQLite page that decide nothing on any of the databases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<String>,
+    /// What was assumed, where it kept a value out: keys of `[assume]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
     /// What the databases do not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
@@ -99,6 +103,9 @@ pub struct Witness {
     /// Whether it takes values that few programs write: the end of a number's width, a document of another kind.
     #[serde(default, skip_serializing_if = "is_false")]
     pub edge: bool,
+    /// What excludes such values, by its key of `[assume]`: the columns and parameters that hold them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub excluded_by: BTreeMap<String, BTreeSet<String>>,
     /// The rows of each table.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rows: BTreeMap<String, Vec<BTreeMap<String, String>>>,

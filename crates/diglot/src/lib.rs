@@ -62,4 +62,4 @@ mod value;
 
 pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
 pub use pipeline::{BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report};
-pub use project::{Inputs, Stats};
+pub use project::{Detail, Inputs, Stats};

@@ -8,6 +8,7 @@ mod baseline_draft;
 mod behind;
 mod constant;
 mod declared;
+mod edges;
 mod locking;
 mod memory;
 mod naming;
@@ -552,6 +553,7 @@ impl<'a> Run<'a> {
         let sources = &self.shared.inputs.sources;
         let key = |finding: &Diagnostic| owners.key(sources, &unread, finding);
         let known = baseline.keep(&mut self.found, key);
+        edges::gather(&mut self.found, &self.weighed);
         self.found.extend(baseline.unused());
         let mut left_out: Vec<String> = self.broken.iter().map(|unknown| unknown.name.clone()).collect();
         if !has_errors(&self.found) {

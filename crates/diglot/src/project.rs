@@ -10,6 +10,16 @@ use crate::source::{FileId, Role, Sources};
 
 pub use stats::Stats;
 
+/// How much of a database is shown on which two pages differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// What the pages name, in a few lines.
+    #[default]
+    Short,
+    /// All of it.
+    Whole,
+}
+
 /// Everything that the compiler reads.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
@@ -30,6 +40,8 @@ pub struct Inputs {
     pub check_answers: bool,
     /// Whether the engines are about to be asked: what running decides is no finding yet.
     pub asking: bool,
+    /// How much of a database is shown on which pages differ.
+    pub detail: Detail,
     /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
     pub findings: Vec<Diagnostic>,
     /// How many threads work on the statements; with none and with one it is the caller's alone. What comes out is the

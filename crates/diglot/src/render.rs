@@ -7,6 +7,7 @@ mod github;
 mod json;
 mod sarif;
 mod short;
+mod verdicts;
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{SourceFile, Sources, Span};
@@ -16,6 +17,7 @@ pub use github::{github, known_on_github};
 pub use json::json;
 pub use sarif::sarif;
 pub use short::short;
+pub use verdicts::{Ran, with_verdicts};
 
 /// How diagnostics look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod locks;
 mod markdown;
 mod paint;
 mod pane;
+mod shown;
 #[cfg(test)]
 mod tests;
 

@@ -135,7 +135,10 @@ fn a_column_that_one_schema_alone_has_needs_no_declaration_at_each_statement() {
     assert_eq!(found("", WORKER, &more), ["where-differs: worker_see: the pages differ in which rows they take"]);
     let declared = WORKER
         .replace("-- name: worker_see", "-- diverges(where.part): Postgres spreads the workers\n-- name: worker_see");
-    assert_eq!(found("", &declared, &pg), ["unused-divergence: worker_see: `-- diverges(where.part)` waives nothing"]);
+    assert_eq!(
+        found("", &declared, &pg),
+        ["unused-divergence: worker_see: `-- diverges(where.part)` names no difference"]
+    );
 }
 
 #[test]
@@ -177,6 +180,6 @@ fn a_line_may_name_several_facts_and_several_types() {
     let unused = sqlite.replace("where.n)", "limit)");
     assert!(
         found("", &unused, &pg)
-            .contains(&"unused-divergence: job_find: `-- diverges(limit)` waives nothing".to_owned())
+            .contains(&"unused-divergence: job_find: `-- diverges(limit)` names no difference".to_owned())
     );
 }

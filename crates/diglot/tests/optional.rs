@@ -83,7 +83,7 @@ fn a_declaration_that_one_variant_needs_is_needed() {
     let sqlite = LIST.replace("job.owner IS NOT NULL", "job.owner <> ''");
     let pg = LIST.replace(":many\n", ":many\n-- diverges(where.owner): SQLite has no empty owners at all\n");
     assert_eq!(found(&sqlite, &pg), [""; 0]);
-    assert_eq!(found(LIST, &pg), ["unused-divergence: job_list: `-- diverges(where.owner)` waives nothing"]);
+    assert_eq!(found(LIST, &pg), ["unused-divergence: job_list: `-- diverges(where.owner)` names no difference"]);
 }
 
 #[test]

@@ -225,8 +225,10 @@ impl Engines {
         let Some(Verdict::Differs(witness)) = work.old.pairs.get(&subject.name).map(|record| &record.verdict) else {
             return Ok(Found::Nothing(0));
         };
-        let Some(case) = Case::from_words(&witness.rows, &witness.args) else { return Ok(Found::Nothing(0)) };
-        let plan = Plan { steady: 1, ordinary: usize::from(!witness.edge) };
+        // One of edges would hide an ordinary one.
+        let case = Case::from_words(&witness.rows, &witness.args).filter(|case| subject.edges(case).is_empty());
+        let Some(case) = case else { return Ok(Found::Nothing(0)) };
+        let plan = Plan { steady: 1, ordinary: 1 };
         self.first(subject, vec![case], &plan, &mut Changes::default())
     }
 
@@ -319,17 +321,23 @@ fn scope(tried: &Tried, cases: usize) -> Scope {
     };
     let rows = if extent == Extent::Whole { tried.rows } else { tried.most_rows };
     let not_covered = tried.not_covered.clone();
-    Scope { databases: cases, rows, values: tried.values, extent, not_covered, ..Scope::default() }
+    let assumed = tried.assumed.iter().map(|what| what.key().to_owned()).collect();
+    Scope { assumed, databases: cases, rows, values: tried.values, extent, not_covered, ..Scope::default() }
 }
 
 /// A difference as it is recorded.
 fn witness(subject: &Subject, case: &Case, difference: Difference, edge: bool) -> Witness {
     let (rows, args) = case.to_words();
+    // What was found on an edge and shows on ordinary values as well is no matter of edges.
+    let edges = if edge { subject.edges(case) } else { BTreeMap::new() };
+    let excluded_by: BTreeMap<String, BTreeSet<String>> =
+        edges.into_iter().map(|(what, places)| (what.key().to_owned(), places)).collect();
     let named = subject.tables.iter().map(|table| (table.name.clone(), subject.named(&table.name)));
     let named: BTreeMap<String, BTreeSet<String>> = named.filter(|(_, columns)| !columns.is_empty()).collect();
     Witness {
         what: difference.what,
-        edge,
+        edge: !excluded_by.is_empty(),
+        excluded_by,
         rows,
         args,
         sqlite: difference.sqlite,

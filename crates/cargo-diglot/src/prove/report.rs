@@ -25,7 +25,7 @@ pub(super) fn findings(subject: &Subject, tried: &Tried) -> Vec<Diagnostic> {
             continue;
         }
         let item = declared.column.as_ref().map(|column| format!(".{column}")).unwrap_or_default();
-        let message = format!("{}: `-- diverges(results{item})` waives nothing", subject.name);
+        let message = format!("{}: `-- diverges(results{item})` names no difference", subject.name);
         let label = format!("the answers agree in all of {} cases", tried.cases);
         findings.push(
             Diagnostic::error(rules::UNUSED_DIVERGENCE, message, declared.span, label)

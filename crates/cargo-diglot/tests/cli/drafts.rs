@@ -60,7 +60,7 @@ fn what_nobody_can_know_is_marked() {
     project.write(PG, &text[..start]);
     let ended = project.run(&["translate", "job_owner"]);
     // Which lock the statement needs on Postgres is for somebody to say.
-    let open = "-- decide: unused-divergence: `-- diverges(lock)` waives nothing\n";
+    let open = "-- decide: unused-divergence: `-- diverges(lock)` names no difference\n";
     assert!(ended.stdout.contains(open) && ended.stderr.starts_with("1 thing to decide"), "{}", ended.seen());
     project.write(PG, text);
     let text = project.read(SQLITE);

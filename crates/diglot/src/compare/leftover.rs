@@ -20,7 +20,7 @@ impl Pair<'_> {
     }
 
     pub(super) fn leftovers(&mut self) {
-        // Where something differs, a declaration that waives nothing may have been meant for it.
+        // Where something differs, a declaration that names no difference may have been meant for it.
         let agree = self.found.is_empty();
         for declared in std::mem::take(&mut self.declared) {
             if declared.used {
@@ -39,7 +39,7 @@ impl Pair<'_> {
     fn misspelt(&self, declared: &Declared, meant: &str) -> Diagnostic {
         let (of, says) = match declared.about {
             About::Unknown => (rule::UNKNOWN_DIVERGENCE, format!("`{}` is no kind of fact", declared.fact)),
-            _ => (rule::UNUSED_DIVERGENCE, format!("`-- diverges({})` waives nothing", declared.written())),
+            _ => (rule::UNUSED_DIVERGENCE, format!("`-- diverges({})` names no difference", declared.written())),
         };
         let message = format!("{}: {says}", self.name());
         Diagnostic::error(of, message, declared.span, format!("did you mean `{meant}`?"))
@@ -71,7 +71,7 @@ impl Pair<'_> {
     }
 
     fn idle(&self, declared: &Declared, agree: bool) -> Diagnostic {
-        let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.written());
+        let message = format!("{}: `-- diverges({})` names no difference", self.name(), declared.written());
         let finding = Diagnostic::error(rule::UNUSED_DIVERGENCE, message, declared.span, "nothing differs there")
             .help("remove the declaration: the pages agree without it");
         if agree { finding.fix("delete the line", declared.line, "") } else { finding }

@@ -2,8 +2,10 @@
 
 use super::spot::{Spot, Thing};
 use crate::dialect::Dialect;
+use crate::evidence::Verdict;
 use crate::infer::Param;
 use crate::page::RawStatement;
+use crate::project::Detail;
 use crate::schema::{Column, Table};
 use crate::source::Span;
 
@@ -48,6 +50,7 @@ fn statement(spot: &Spot<'_>) -> Option<String> {
         parts.push(code("text", &signature.to_string()));
         parts.extend((!signature.docs.is_empty()).then(|| signature.docs.join("\n") + "\n"));
     }
+    parts.extend(opened.verdict.as_ref().map(ran));
     let other = spot.dialect.other();
     match &opened.raws[other] {
         Some(raw) if raw.name_span.file == spot.file => parts.push("Both pages have it in these words.\n".to_owned()),
@@ -55,6 +58,18 @@ fn statement(spot: &Spot<'_>) -> Option<String> {
         None => parts.push(format!("There is no {} page of it.\n", other.title())),
     }
     Some(parts.join("\n"))
+}
+
+/// What running both pages has shown.
+fn ran(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Same(scope) => format!("Same when run: {}\n", scope.sentence()),
+        Verdict::Differs(witness) => {
+            let when = if witness.edge { ", on data that few programs write" } else { "" };
+            format!("When run, {}{when}:\n\n{}", witness.what, code("text", &witness.notes(Detail::Short).join("\n")))
+        }
+        Verdict::Unknown { reason } => format!("Running it says nothing: {reason}.\n"),
+    }
 }
 
 fn place(spot: &Spot<'_>, dialect: Dialect, raw: &RawStatement) -> String {

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::{CompletionKind, Desk, Place, RenameError, SymbolKind};
 use crate::diagnostic::Edit;
+use crate::evidence::{Evidence, Record, Scope, VERSION, Verdict, Witness};
 use crate::project::Inputs;
 use crate::source::{FileId, SourceFile, Span};
 
@@ -318,4 +319,30 @@ proptest! {
             desk.actions(&kept.diagnostics, Span::new(place.file, 0..texts[file].len()));
         }
     }
+}
+
+#[test]
+fn a_statement_tells_what_running_it_has_shown() {
+    let (mut desk, place) = on(TAKE, "job_take :rows");
+    let compiled = desk.check(&|| true).unwrap();
+    let row = [("due_ms", "int:1"), ("owner", "null")].map(|(name, word)| (name.to_owned(), word.to_owned())).into();
+    let witness = Witness {
+        what: "the rows of `job` afterwards differ".into(),
+        rows: [("job".to_owned(), vec![row])].into(),
+        sqlite: vec!["1 row".into()],
+        pg: vec!["0 rows".into()],
+        ..Witness::default()
+    };
+    let scope = Scope { databases: 12, rows: 2, values: 5, noticed: 7, changes: 8, ..Scope::default() };
+    let verdicts =
+        [Verdict::Differs(Box::new(witness)), Verdict::Same(scope), Verdict::Unknown { reason: "no row".into() }];
+    let told = verdicts.map(|verdict| {
+        let record = Record { basis: compiled.weighed[0].basis.clone(), verdict };
+        let pairs = [("job_take".to_owned(), record)].into();
+        let evidence = Evidence { version: VERSION, engines: String::new(), pairs };
+        desk.put(Inputs { evidence: Some(evidence.to_text()), ..desk.inputs().clone() });
+        desk.check(&|| true).unwrap();
+        desk.hover(place).unwrap().markdown
+    });
+    insta::assert_snapshot!(told.join("\n---\n"));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::config::Assume;
 use crate::dialect::{Both, Dialect};
 use crate::digest::digest;
 use crate::project::Inputs;
@@ -18,6 +19,8 @@ pub(crate) struct Basis {
     tables: Both<BTreeMap<String, String>>,
     /// The tables that stand in references with each table.
     near: BTreeMap<String, BTreeSet<String>>,
+    /// What is assumed of values.
+    assume: Assume,
 }
 
 impl Basis {
@@ -33,7 +36,7 @@ impl Basis {
                 near.entry(key.table.clone()).or_default().insert(table.name.clone());
             }
         }
-        Self { shared: shared(inputs), tables, near }
+        Self { shared: shared(inputs), tables, near, assume: inputs.config.assume.clone() }
     }
 
     /// The digest of what a pair rests on that has these texts and names these tables.
@@ -42,7 +45,11 @@ impl Basis {
         for text in texts {
             all.push_str(&format!("\u{0}{text}"));
         }
-        for table in self.reached(tables) {
+        let reached = self.reached(tables);
+        // What is no table is a statement, whose parameters it is about.
+        let is_table = |name: &str| self.tables.iter().any(|tables| tables.contains_key(name));
+        all.push_str(&self.assume.said_of(|owner| reached.contains(owner) || !is_table(owner)));
+        for table in reached {
             for dialect in Dialect::ALL {
                 let described = self.tables[dialect].get(&table).map_or("", String::as_str);
                 all.push_str(&format!("\u{0}{table}\u{0}{described}"));

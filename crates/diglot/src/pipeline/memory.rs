@@ -16,6 +16,7 @@ use crate::baseline::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
+use crate::evidence::Verdict;
 use crate::infer::keys::Keys;
 use crate::infer::{self, Signature};
 use crate::page::{Page, RawStatement};
@@ -246,7 +247,9 @@ impl Memory {
                 None => resolve::unread(&inputs.sources, raw, dialect),
             }
         });
-        Some(Opened { raws, trees, signature })
+        let memo = self.memos.get(&(entry.noun.to_owned(), entry.name.to_owned()));
+        let verdict = memo.and_then(|memo| memo.given.weighed.first()?.verdict.clone());
+        Some(Opened { raws, trees, signature, verdict })
     }
 }
 
@@ -259,6 +262,8 @@ pub(crate) struct Opened {
     pub(crate) trees: Both<Option<Statement>>,
     /// Its signature, by the pages that are understood.
     pub(crate) signature: Option<Signature>,
+    /// What running it has shown, as the last check knew it.
+    pub(crate) verdict: Option<Verdict>,
 }
 
 /// What a statement gives: what is kept of it, or else what it gives now.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::optional::Reading;
 use super::pairs::Entry;
 use super::{Run, StatementFacts};
+use crate::compare;
 use crate::config::Unproved;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
@@ -12,6 +13,7 @@ use crate::emit;
 use crate::evidence::{Verdict, Witness};
 use crate::infer::{self, Signature};
 use crate::page::AnnotationKind;
+use crate::project::Detail;
 use crate::rule;
 use crate::source::Span;
 
@@ -102,16 +104,21 @@ impl Run<'_> {
         } else {
             let is_allowed = self.shared.inputs.config.unproved == Unproved::Allow;
             match (&verdict, first) {
-                (Some(Verdict::Same(_)), Some(_)) if settles && is_allowed => self.take_out(before),
+                (Some(Verdict::Same(_)), Some(_)) if settles && is_allowed => {
+                    self.take_out(before);
+                    self.show_as_run(entry);
+                }
                 (Some(Verdict::Same(scope)), Some(first)) => {
                     first.notes.push(format!("running says {}", scope.sentence()));
                 }
                 (Some(Verdict::Differs(witness)), Some(_)) if witness.edge && settles => {
                     self.take_out(before);
-                    self.found.extend(differs(entry, witness));
+                    self.found.extend(differs(entry, witness, self.shared.inputs.detail));
                 }
                 (Some(Verdict::Differs(witness)), Some(_)) => self.confirm(before, witness),
-                (Some(Verdict::Differs(witness)), None) => self.found.extend(differs(entry, witness)),
+                (Some(Verdict::Differs(witness)), None) => {
+                    self.found.extend(differs(entry, witness, self.shared.inputs.detail))
+                }
                 (Some(Verdict::Unknown { reason }), Some(first)) => {
                     first.notes.push(format!("running says nothing: {reason}"));
                 }
@@ -141,16 +148,20 @@ impl Run<'_> {
             }
         }
         let Some(mut finding) = best.map(|at| decided[at].clone()) else { return };
-        let mut notes = witness.notes();
+        let mut notes = witness.notes(self.shared.inputs.detail);
         notes.append(&mut finding.notes);
         finding.notes = notes;
         if !others.is_empty() {
-            finding.notes.push(format!(
-                "the texts say more that is not alike; on these rows it makes no difference: {}",
-                others.join("; ")
-            ));
+            finding.notes.push(format!("other differences of the texts: {}", others.join("; ")));
         }
         self.found.push(finding);
+    }
+
+    /// What a review shows as another fact is the same when the pair is run.
+    fn show_as_run(&mut self, entry: &Entry<'_>) {
+        let rows = self.facts.iter_mut().flatten().filter(|facts| facts.name == entry.name).flat_map(|it| &mut it.rows);
+        rows.filter(|row| row.verdict == compare::Verdict::Differs)
+            .for_each(|row| row.verdict = compare::Verdict::ByRows);
     }
 
     fn take_out(&mut self, before: usize) {
@@ -185,7 +196,7 @@ fn fit(finding: &Diagnostic, witness: &Witness) -> usize {
             rule::NULL_KEY,
             rule::CONFLICT_DIFFERS,
         ])),
-        _ if witness.columns.iter().any(names) => 2,
+        _ if witness.columns.iter().any(names) => 3,
         what if what.contains("afterwards") => usize::from(is(&[
             rule::SET_DIFFERS,
             rule::INSERT_DIFFERS,
@@ -193,22 +204,30 @@ fn fit(finding: &Diagnostic, witness: &Witness) -> usize {
             rule::PART_MISSING,
             rule::WHERE_DIFFERS,
         ])),
-        _ => usize::from(witness.columns.is_empty() != is(&[rule::COLUMNS_DIFFER])),
+        // An order that shows in no row explains none.
+        _ if is(&[rule::ORDER_DIFFERS, rule::NULL_ORDER, rule::TEXT_ORDER, rule::ENUM_ORDER]) => 0,
+        _ => 1 + usize::from(witness.columns.is_empty() != is(&[rule::COLUMNS_DIFFER])),
     }
 }
 
+/// How many columns that differ are named.
+const COLUMNS: usize = 4;
+
 /// A finding of which the texts say nothing: a database on which the pages differ.
-fn differs(entry: &Entry<'_>, witness: &Witness) -> Option<Diagnostic> {
+fn differs(entry: &Entry<'_>, witness: &Witness, detail: Detail) -> Option<Diagnostic> {
     let place =
         |dialect: Dialect| entry.sides.iter().find(|side| side.dialect == dialect).map(|side| side.raw.name_span);
     let (sqlite, pg) = (place(Dialect::Sqlite)?, place(Dialect::Pg)?);
-    let message = format!("{}: {}", entry.name, witness.what);
+    let names: Vec<String> = witness.columns.iter().map(|column| format!("`{column}`")).collect();
+    let columns =
+        if names.is_empty() || names.len() > COLUMNS { String::new() } else { format!(" in {}", names.join(", ")) };
+    let message = format!("{}: {}{columns}", entry.name, witness.what);
     let mut finding = match witness.edge {
         false => Diagnostic::error(rule::RESULTS_DIFFER, message, sqlite, "this page and"),
         true => Diagnostic::warning(rule::EDGE_DIFFERS, message, sqlite, "this page and"),
     };
     finding = finding.and(pg, "this one answer differently on the data below");
-    finding.notes = witness.notes();
+    finding.notes = witness.notes(detail);
     let waiver = match witness.columns.first() {
         Some(column) if witness.columns.len() == 1 => format!("results.{column}"),
         _ => "results".to_owned(),

@@ -417,6 +417,12 @@ fn multiset_difference(names: &[&str], ours: &Rows, theirs: &Rows) -> Option<BTr
     differs.then_some(columns)
 }
 
+/// A list with the items of some places first.
+fn turned<T: Clone>(list: &[T], is_first: impl Fn(&usize) -> bool) -> Vec<T> {
+    let (first, rest): (Vec<usize>, Vec<usize>) = (0..list.len()).partition(is_first);
+    first.into_iter().chain(rest).map(|at| list[at].clone()).collect()
+}
+
 /// The rows that the other side does not have.
 fn only_differing(ours: &Rows, theirs: &Rows) -> (Rows, Rows) {
     let mut rest = theirs.clone();
@@ -438,6 +444,13 @@ fn of_lines(what: &str, sqlite: Vec<String>, pg: Vec<String>) -> Difference {
 fn of_rows(what: &str, names: Both<&[&str]>, rows: Both<&Rows>, columns: BTreeSet<String>) -> Difference {
     let (left, right) = only_differing(rows.sqlite, rows.pg);
     let common = rows.sqlite.len() - left.len();
+    // What differs stands first: a long row is cut behind it.
+    let differs = |at: &usize| {
+        [names.sqlite, names.pg].iter().any(|names| names.get(*at).is_some_and(|name| columns.contains(*name)))
+    };
+    let [left, right] = [left, right].map(|rows| rows.iter().map(|row| turned(row, differs)).collect::<Rows>());
+    let turned_names = names.map(|names| turned(names, differs));
+    let names = turned_names.each_ref().map(Vec::as_slice);
     let mut told = of_lines(what, lines(names.sqlite, &left), lines(names.pg, &right));
     if told.sqlite == told.pg {
         // Values of two kinds may be written alike.

@@ -7,6 +7,7 @@
 
 mod around;
 mod carried;
+mod edges;
 mod goals;
 mod scene;
 mod settle;
@@ -25,8 +26,10 @@ use super::cases::{Case, Row};
 use super::subject::Subject;
 use super::tables::Table;
 use super::uses::Looks;
+use crate::config::Assumption;
 use crate::types::Base;
 use crate::value::Value;
+pub(super) use edges::edge_spots;
 use scene::{Picks, Scene};
 
 /// How far the databases of a pair go.
@@ -57,6 +60,8 @@ pub struct Scope {
     pub values: usize,
     /// What they do not cover.
     pub not_covered: Vec<String>,
+    /// What is assumed, where it keeps a value out.
+    pub assumed: BTreeSet<Assumption>,
 }
 
 /// The databases of a pair, with the arguments that each is run with: ordinary ones before those that hold edges, and
@@ -141,10 +146,11 @@ impl Subject {
         let around = around::some(self, today, left, is_small && spent <= budget);
         let (singles, several) = around.ordinary.split_at(around.steady);
         let mut list = Listed::default();
-        let mut values = around.scene.most_values();
+        let (mut values, mut assumed) = (around.scene.most_values(), around.scene.assumed.clone());
         if let Some((scene, all)) = &whole {
             list.add(scene, all);
             values = values.max(scene.most_values());
+            assumed.extend(&scene.assumed);
         }
         list.add(&around.scene, singles);
         let fillings = list.fillings.len();
@@ -166,6 +172,7 @@ impl Subject {
             cases: list.cases.len(),
             values,
             not_covered: self.not_covered(&list),
+            assumed,
         };
         Databases { cases: list.cases, steady, ordinary, scope }
     }

@@ -5,6 +5,7 @@
 //! [`Case`]s from a seed, [`Subject::compare`] holds two [`Answer`]s against each other, and [`Subject::simpler`]
 //! lists the cases that are one step simpler. Whoever calls runs the texts.
 
+mod assumed;
 mod cases;
 mod checks;
 mod compare;

@@ -13,7 +13,7 @@ use super::tables::{Relations, Table, Tables};
 use super::touched::touched;
 use super::union::Union;
 use super::uses::{Key, Uses, uses};
-use crate::config::{Config, JsonText};
+use crate::config::{Assume, Config, JsonText};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
 use crate::infer::{Param, ResultColumn, RowsParam};
@@ -96,6 +96,8 @@ pub struct Subject {
     pub(super) spelled: BTreeSet<usize>,
     /// What its pages ask of rows and arguments.
     pub(super) reading: Arc<Reading>,
+    /// What no program writes though the schemas would let it in.
+    pub(super) assume: Assume,
     /// Rows that no program writes, by table.
     pub(super) impossible: BTreeMap<String, String>,
     /// What CHECKs let through.
@@ -228,6 +230,7 @@ impl<'a> Prover<'a> {
             paths: BTreeMap::new(),
             fields: BTreeMap::new(),
             objects: BTreeSet::new(),
+            assume: self.config.assume.clone(),
             impossible: self.config.prove.impossible.clone(),
             checks: self.checks.clone(),
             reading: Arc::new(reading),

@@ -30,6 +30,11 @@ pub fn known_on_github(count: usize) -> String {
     format!("::notice title=baseline::{}\n", data(&baseline::folded(count)))
 }
 
+/// Notices of what running has shown, a line each.
+pub(super) fn ran(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("::notice title=same when run::{}\n", data(line))).collect()
+}
+
 /// A command is one line, in which a percent sign begins an escape.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")

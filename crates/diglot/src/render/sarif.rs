@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::verdicts::{Ran, scope};
 use super::{main_label, range};
 use crate::diagnostic::{Diagnostic, Suggestion};
 use crate::fix::written;
@@ -12,9 +13,15 @@ use crate::source::{Sources, Span};
 
 /// One document for all findings.
 pub fn sarif(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
+    document(sources, diagnostics, &[])
+}
+
+/// The same with a result for each pair that is the same when run: a check that passed.
+pub(super) fn document(sources: &Sources, diagnostics: &[Diagnostic], ran: &[Ran<'_>]) -> String {
     let named: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.rule).collect();
     let names: Vec<&str> = named.into_iter().collect();
-    let results: Vec<Value> = diagnostics.iter().map(|diagnostic| result(sources, diagnostic, &names)).collect();
+    let results = diagnostics.iter().map(|diagnostic| result(sources, diagnostic, &names));
+    let results: Vec<Value> = results.chain(ran.iter().filter_map(|pair| passed(sources, pair))).collect();
     let driver = json!({
         "name": "diglot",
         "version": env!("CARGO_PKG_VERSION"),
@@ -64,6 +71,19 @@ fn result(sources: &Sources, diagnostic: &Diagnostic, names: &[&str]) -> Value {
         "relatedLocations": others.filter_map(|label| place(label.span, &label.text)).collect::<Vec<Value>>(),
         "fixes": fixes.collect::<Vec<Value>>(),
     })
+}
+
+/// A pair that is the same when run.
+fn passed(sources: &Sources, pair: &Ran<'_>) -> Option<Value> {
+    let scope = scope(pair)?;
+    Some(json!({
+        "ruleId": "same-when-run",
+        "kind": "pass",
+        "level": "none",
+        "message": { "text": format!("{}: {}", pair.name, scope.sentence()) },
+        "locations": physical(sources, pair.place).map(|place| json!({ "physicalLocation": place })).into_iter().collect::<Vec<Value>>(),
+        "properties": { "noticed": scope.noticed, "changes": scope.changes },
+    }))
 }
 
 fn physical(sources: &Sources, span: Span) -> Option<Value> {

@@ -1,6 +1,8 @@
 //! How findings look, and that no span brings a renderer down.
 
 use super::*;
+use crate::evidence::{Scope, Verdict, Witness};
+use crate::project::Detail;
 use crate::source::{FileId, Span};
 
 fn pair() -> (Sources, Diagnostic) {
@@ -159,4 +161,71 @@ fn no_span_brings_a_renderer_down() {
             }
         }
     }
+}
+
+/// What running has shown of three pairs: one that differs, one that is the same, one of which it says nothing.
+fn verdicts() -> [Verdict; 3] {
+    let row = [("id", "int:1"), ("epoch", "int:3")].map(|(name, word)| (name.to_owned(), word.to_owned())).into();
+    let witness = Witness {
+        what: "the rows differ".into(),
+        rows: [("lease".to_owned(), vec![row])].into(),
+        args: [("id".to_owned(), "int:1".to_owned())].into(),
+        sqlite: vec!["epoch = 3".into()],
+        pg: vec!["no row".into()],
+        ..Witness::default()
+    };
+    let scope = Scope { databases: 1_374, rows: 3, values: 14, noticed: 9, changes: 9, ..Scope::default() };
+    let scope = Scope { not_covered: vec!["the order of languages".into()], ..scope };
+    [
+        Verdict::Differs(Box::new(witness)),
+        Verdict::Same(scope),
+        Verdict::Unknown { reason: "no row can be made".into() },
+    ]
+}
+
+fn told(look: Look, detail: Detail) -> String {
+    let (sources, mut finding) = pair();
+    let verdicts = verdicts();
+    if let Verdict::Differs(witness) = &verdicts[0] {
+        finding.notes = witness.notes(detail);
+    }
+    let place = finding.labels[2].span;
+    let ran: Vec<Ran<'_>> = ["lease_get", "lease_list", "lease_end"]
+        .into_iter()
+        .zip(&verdicts)
+        .map(|(name, verdict)| Ran { name, place, verdict })
+        .collect();
+    with_verdicts(&sources, &[finding], &ran, (look, detail))
+}
+
+#[test]
+fn people_see_the_database_and_one_line_for_what_is_the_same_when_run() {
+    insta::assert_snapshot!(told(Look::Plain, Detail::Short));
+}
+
+#[test]
+fn who_asks_for_all_of_it_has_a_sentence_for_each_pair() {
+    let told = told(Look::Plain, Detail::Whole);
+    assert!(
+        told.contains("note: lease_list: equal on all 1,374 databases") && told.contains("9 of 9 one-sided"),
+        "{told}"
+    );
+    assert!(told.ends_with("Not covered: the order of languages.\n"), "{told}");
+}
+
+#[test]
+fn machines_get_an_object_for_each_verdict() {
+    insta::assert_snapshot!(told(Look::Json, Detail::Short));
+}
+
+#[test]
+fn a_document_for_code_scanning_has_a_passed_check_for_what_is_the_same_when_run() {
+    let document = told(Look::Sarif, Detail::Short);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&document["runs"][0]["results"]).unwrap());
+}
+
+#[test]
+fn an_annotation_shows_the_database_and_a_notice_what_is_the_same_when_run() {
+    insta::assert_snapshot!(told(Look::Github, Detail::Short));
 }

@@ -6,9 +6,10 @@ use super::Version;
 use crate::compare::{Row, Verdict};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
+use crate::evidence::{Scope, Verdict as Shown, Witness};
 use crate::infer;
 use crate::page::{AnnotationKind, Bound, RawStatement};
-use crate::pipeline::{self, Facing};
+use crate::pipeline::{self, Facing, Weighed};
 use crate::source::{Sources, Span};
 
 /// How a statement stands; the worst comes first.
@@ -91,6 +92,8 @@ pub(super) struct Entry<'a> {
     /// Findings that the baseline knows.
     pub(super) known: Vec<&'a Diagnostic>,
     pub(super) rows: &'a [Row],
+    /// What running both pages has shown, where anything was recorded.
+    pub(super) ran: Option<&'a Weighed>,
 }
 
 /// Where a page has a statement.
@@ -111,6 +114,32 @@ impl Entry<'_> {
     /// The text of a page as it stands in the file; nothing where there is none.
     pub(super) fn written(&self, dialect: Dialect) -> Option<&str> {
         self.pages[dialect].map(|text| self.sources.text(text.whole))
+    }
+
+    /// A database on which its pages differ.
+    pub(super) fn witness(&self) -> Option<&Witness> {
+        match self.ran?.verdict.as_ref()? {
+            Shown::Differs(witness) => Some(witness),
+            _ => None,
+        }
+    }
+
+    /// How far it was tried, where the texts alone do not say that its pages are the same.
+    pub(super) fn same_when_run(&self) -> Option<&Scope> {
+        match self.ran.filter(|pair| !pair.by_law)?.verdict.as_ref()? {
+            Shown::Same(scope) => Some(scope),
+            _ => None,
+        }
+    }
+
+    /// Why running it says nothing.
+    pub(super) fn unknown(&self) -> Option<&str> {
+        let pair = self.ran.filter(|pair| !pair.by_law)?;
+        match pair.verdict.as_ref() {
+            Some(Shown::Unknown { reason }) => Some(reason),
+            None if pair.open => Some("both pages have not been run as they are now"),
+            _ => None,
+        }
     }
 
     /// The files that it stands in.
@@ -144,6 +173,8 @@ pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Elsewhere<'
     let facts: BTreeMap<&str, _> = version.compiled.facts.iter().map(|facts| (facts.name.as_str(), facts)).collect();
     let signatures: BTreeMap<&str, _> =
         version.compiled.signatures.iter().map(|signature| (signature.name.as_str(), signature)).collect();
+    let weighed: BTreeMap<&str, &Weighed> =
+        version.compiled.weighed.iter().map(|pair| (pair.name.as_str(), pair)).collect();
     let mut elsewhere = Elsewhere {
         findings: version.compiled.diagnostics.iter().collect(),
         known: version.compiled.known.iter().collect(),
@@ -166,6 +197,7 @@ pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Elsewhere<'
             findings: Vec::new(),
             known: Vec::new(),
             rows: facts.map_or(&[][..], |facts| facts.rows.as_slice()),
+            ran: weighed.get(facing.name.as_str()).copied(),
             noun: facing.noun,
             name: facing.name,
         };
@@ -181,9 +213,11 @@ pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Elsewhere<'
 
 fn state(entry: &Entry<'_>) -> State {
     let found = |severity: Severity| entry.findings.iter().any(|finding| finding.severity == severity);
+    // Of what one assumption settles, one pair alone has the finding.
+    let is_on_edges = entry.witness().is_some_and(|witness| witness.edge);
     if found(Severity::Error) {
         State::Finding
-    } else if found(Severity::Warning) {
+    } else if found(Severity::Warning) || is_on_edges {
         State::Warning
     } else if !entry.known.is_empty() {
         State::Known

@@ -9,6 +9,7 @@ use super::entry::{Declaration, Entry, State};
 use super::escape::html;
 use super::locks;
 use super::pane::{self, Pane};
+use super::shown;
 use crate::baseline;
 use crate::compare::{Ground, Row, Verdict};
 use crate::diagnostic::Diagnostic;
@@ -91,7 +92,7 @@ fn top(book: &Book<'_>) -> String {
         (declared.to_string(), "with declared differences", "declared"),
         (single.to_string(), "for one dialect", "single"),
         (book.findings.to_string(), "findings", "finding"),
-        (format!("{:.1} %", stats.waived_share()), "of all facts waived", ""),
+        (format!("{:.1} %", stats.waived_share()), "of all facts are declared to differ", ""),
     ];
     if book.known > 0 {
         cards.insert(5, (book.known.to_string(), "findings in the baseline", "known"));
@@ -102,7 +103,8 @@ fn top(book: &Book<'_>) -> String {
         text.push_str(&format!("<li class=\"{class}\"><b>{number}</b> {what}</li>"));
     }
     text.push_str(&format!(
-        "</ul>\n<p class=\"dim\">{} of {} facts are declared to differ.</p>\n",
+        "</ul>\n<p class=\"dim\">A fact is one thing that a page says: a condition, a column, an order. {} of {} are declared to \
+         differ.</p>\n",
         stats.waived, stats.facts
     ));
     text.push_str(&filter(book));
@@ -128,7 +130,7 @@ fn filter(book: &Book<'_>) -> String {
          <button type=\"reset\">clear</button>\n<output id=\"-count\" aria-live=\"polite\"></output>\n\
          <span class=\"dim keys\"><kbd>/</kbd> find, <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>f</kbd> facts</span>\n\
          </form>\n",
-        choice("noun", "Noun", options(nouns)),
+        choice("noun", "File", options(nouns)),
         choice("table", "Table", options(tables)),
         choice("state", "State", states)
     )
@@ -158,7 +160,7 @@ fn contents(book: &Book<'_>) -> String {
 
 /// What was found outside of statements.
 fn elsewhere(book: &Book<'_>) -> String {
-    let found = found(book.sources, &book.elsewhere.findings, &book.elsewhere.known);
+    let found = found(book.sources, None, &book.elsewhere.findings, &book.elsewhere.known);
     if found.is_empty() {
         return String::new();
     }
@@ -166,9 +168,9 @@ fn elsewhere(book: &Book<'_>) -> String {
 }
 
 /// Findings, and folded below them those that the baseline knows.
-fn found(sources: &Sources, findings: &[&Diagnostic], known: &[&Diagnostic]) -> String {
+fn found(sources: &Sources, entry: Option<&Entry<'_>>, findings: &[&Diagnostic], known: &[&Diagnostic]) -> String {
     let list = |found: &[&Diagnostic]| -> String {
-        let items: String = found.iter().map(|finding| self::finding(sources, finding)).collect();
+        let items: String = found.iter().map(|finding| self::finding(sources, entry, finding)).collect();
         if items.is_empty() { items } else { format!("<ul class=\"found\">{items}</ul>\n") }
     };
     let folded = match known.len() {
@@ -197,6 +199,7 @@ fn article(book: &Book<'_>, item: &Item<'_>) -> String {
         entry.state.word(),
         entry.state.title()
     );
+    text.push_str(shown::badge(entry));
     if let Some(change) = item.change {
         text.push_str(&format!("<span class=\"badge change\">{}</span>", change.word()));
     }
@@ -209,7 +212,8 @@ fn article(book: &Book<'_>, item: &Item<'_>) -> String {
         text.extend(paragraphs.map(|lines| format!("<p class=\"docs\">{}</p>\n", html(&lines.join("\n")))));
     }
     text.push_str(&declarations(&entry.declarations));
-    text.push_str(&found(entry.sources, &entry.findings, &entry.known));
+    text.push_str(&found(entry.sources, Some(entry), &entry.findings, &entry.known));
+    text.push_str(&shown::on_page(entry));
     text.push_str(&side_by_side(entry));
     if let Some(before) = &item.before {
         text.push_str(&before_and_after(before, entry));
@@ -240,7 +244,7 @@ fn declarations(declarations: &[Declaration]) -> String {
     format!("<ul class=\"declarations\">{}</ul>\n", declarations.iter().map(one).collect::<String>())
 }
 
-fn finding(sources: &Sources, finding: &Diagnostic) -> String {
+fn finding(sources: &Sources, entry: Option<&Entry<'_>>, finding: &Diagnostic) -> String {
     let severity = finding.severity.word();
     let mut text = format!(
         "<li class=\"{severity}\"><p><span class=\"badge {severity}\">{}</span> {}</p><ul>",
@@ -252,7 +256,7 @@ fn finding(sources: &Sources, finding: &Diagnostic) -> String {
         let (line, _) = file.line_column(label.span.start as usize);
         text.push_str(&format!("<li><code>{}:{line}</code> {}</li>", html(&file.path), html(&label.text)));
     }
-    for (word, lines) in [("note", &finding.notes), ("help", &finding.help)] {
+    for (word, lines) in [("note", shown::notes(entry, finding)), ("help", finding.help.iter().collect())] {
         text.extend(lines.iter().map(|line| format!("<li><b>{word}:</b> {}</li>", html(line))));
     }
     text + "</ul></li>"

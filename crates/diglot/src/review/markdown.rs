@@ -3,6 +3,7 @@
 use super::changed::{Book, Change, Item};
 use super::entry::{Entry, State};
 use super::escape::{block, code, markdown};
+use super::shown;
 use crate::baseline;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -41,7 +42,9 @@ fn is_told(book: &Book<'_>, item: &Item<'_>) -> bool {
 
 fn summary(book: &Book<'_>) -> String {
     let mut text = format!("### {}: SQL in two dialects\n\n", markdown(book.title));
-    text.push_str("| pairs | equal | declared | one dialect | findings | facts waived |\n|--:|--:|--:|--:|--:|--:|\n");
+    text.push_str(
+        "| pairs | equal | declared | one dialect | findings | facts declared to differ |\n|--:|--:|--:|--:|--:|--:|\n",
+    );
     let [_, _, _, declared, equal, single] = book.states;
     text.push_str(&format!(
         "| {} | {equal} | {declared} | {single} | {} | {} of {} ({:.1} %) |\n\n",
@@ -87,6 +90,7 @@ fn item(item: &Item<'_>) -> String {
     }
     text.push('\n');
     text.extend(entry.findings.iter().map(|finding| self::finding(entry.sources, finding)));
+    text.push_str(&shown::in_comment(entry));
     text.push_str(&folded(entry.sources, &entry.known));
     match (&item.before, item.change) {
         (Some(before), _) if item.change == Some(Change::Edited) => text.push_str(&edited(before, entry)),

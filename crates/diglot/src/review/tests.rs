@@ -4,6 +4,7 @@ use super::{Plans, Request, Version, compile, html, markdown};
 use crate::answers::{self, Described, Record};
 use crate::config::Config;
 use crate::dialect::Dialect;
+use crate::evidence::{Evidence, Record as Recorded, Scope, VERSION, Verdict, Witness};
 use crate::source::{SourceFile, Sources};
 use crate::{EmittedText, Inputs};
 
@@ -361,4 +362,66 @@ fn what_a_statement_has_from_a_shared_part_stands_folded_beside_it() {
     let own = article[fold..].find("</details>").expect("its end");
     assert_eq!(article[fold..fold + own].matches("<figure>").count(), 2, "{article}");
     assert!(article[fold..fold + own].contains("sql/pg/job.sql:2"), "{article}");
+}
+
+/// One pair with a verdict on it.
+fn weighed(verdict: Verdict) -> Inputs {
+    let page = |sql: &str| format!("-- name: job_some :many\n{sql};\n");
+    let (sqlite, pg) =
+        ("SELECT n FROM job WHERE n >= :least GROUP BY n", "SELECT DISTINCT n FROM job WHERE n >= :least");
+    let mut inputs = project(&[("sqlite/job", &page(sqlite)), ("pg/job", &page(pg))]);
+    let pairs = compile(&inputs).weighed.into_iter().map(|pair| {
+        let record = Recorded { basis: pair.basis, verdict: verdict.clone() };
+        (pair.name, record)
+    });
+    let evidence = Evidence { version: VERSION, engines: String::new(), pairs: pairs.collect() };
+    inputs.evidence = Some(evidence.to_text());
+    inputs
+}
+
+fn shown(verdict: Verdict) -> [String; 2] {
+    let [page, comment] = page(&weighed(verdict), None, &Plans::new());
+    [article(&page, "job.job_some").to_owned(), comment]
+}
+
+#[test]
+fn a_pair_that_differs_shows_its_database_as_tables() {
+    let row = [("id", "int:1"), ("state", "text:<b>")].map(|(name, word)| (name.to_owned(), word.to_owned())).into();
+    let witness = Witness {
+        what: "the rows differ".into(),
+        rows: [("job".to_owned(), vec![row])].into(),
+        args: [("least".to_owned(), "int:0".to_owned())].into(),
+        sqlite: vec!["id = 1".into()],
+        pg: vec!["no row".into()],
+        ..Witness::default()
+    };
+    let [pair, comment] = shown(Verdict::Differs(Box::new(witness.clone())));
+    let start = pair.find("<section class=\"ran witness\">").unwrap();
+    let end = start + pair[start..].find("</section>").unwrap();
+    insta::assert_snapshot!(&pair[start..end]);
+    assert!(!pair.contains("<b>note:</b> job holds"), "said twice: {pair}");
+    assert!(comment.contains("job holds\n  id  state\n  1   '<b>'\nwith least = 0\nSQLite gives id = 1"), "{comment}");
+    let excluded_by = [("numbers_fit".to_owned(), ["job.n".to_owned()].into())].into();
+    let [pair, _] = shown(Verdict::Differs(Box::new(Witness { edge: true, excluded_by, ..witness })));
+    assert!(
+        pair.contains("data-state=\"warning\"") && pair.contains("only on a number at the end of its width"),
+        "{pair}"
+    );
+}
+
+#[test]
+fn a_pair_that_is_the_same_when_run_is_equal_and_says_how_far_it_was_tried() {
+    let scope = Scope { databases: 12, rows: 2, values: 5, noticed: 7, changes: 8, ..Scope::default() };
+    let [pair, _] = shown(Verdict::Same(scope));
+    assert!(pair.contains("data-state=\"equal\"") && !pair.contains("-mark"), "{pair}");
+    let start = pair.find("<details class=\"more ran\">").unwrap();
+    let end = start + pair[start..].find("</details>").unwrap();
+    insta::assert_snapshot!(&pair[start..end]);
+}
+
+#[test]
+fn a_pair_of_which_running_says_nothing_says_why() {
+    let [pair, comment] = shown(Verdict::Unknown { reason: "SQLite takes no <row>".into() });
+    assert!(pair.contains("Running it says nothing: SQLite takes no &lt;row&gt;."), "{pair}");
+    assert!(comment.contains("Running it says nothing"), "{comment}");
 }

@@ -13,11 +13,11 @@
 //! # Write instead
 //!
 //! A spelling that treats the value alike, or a CHECK in both schemas that keeps it out. If no program writes it, say so in
-//! `diglot.toml`: `[prove.ranges]` for numbers, `[prove.impossible]` for rows.
+//! `diglot.toml`, below `[assume]`; one line settles all pairs of its kind, and the finding has it.
 //!
 //! # Example
 //!
 //! ```text
-//! [prove.ranges]
-//! "account.balance" = [0, 1000000000]
+//! [assume]
+//! numbers_fit = true
 //! ```

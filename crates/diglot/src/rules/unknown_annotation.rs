@@ -6,7 +6,7 @@
 //!
 //! # Why it bites
 //!
-//! A declaration that is not read waives nothing, and its author believes that it does.
+//! A declaration that is not read names no difference, and its author believes that it does.
 //!
 //! # Write instead
 //!

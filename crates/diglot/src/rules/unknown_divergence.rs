@@ -6,7 +6,7 @@
 //!
 //! # Why it bites
 //!
-//! It waives nothing.
+//! It names no difference.
 //!
 //! # Write instead
 //!

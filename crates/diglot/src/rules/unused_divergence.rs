@@ -1,4 +1,4 @@
-//! A declared divergence waives nothing.
+//! A declared divergence names no difference.
 //!
 //! # What it finds
 //!

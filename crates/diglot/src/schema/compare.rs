@@ -409,7 +409,7 @@ impl Pair {
     }
 
     fn leftovers(&mut self) {
-        // Where something differs, a declaration that waives nothing may have been meant for it.
+        // Where something differs, a declaration that names no difference may have been meant for it.
         let agree = self.found.is_empty() && self.facts > 0;
         for declared in std::mem::take(&mut self.declared) {
             let known = KINDS.iter().any(|(word, _)| *word == declared.fact);
@@ -422,7 +422,7 @@ impl Pair {
                 Diagnostic::error(rule::UNKNOWN_DIVERGENCE, message, declared.span, "not a kind of fact with its item")
                     .help(format!("write `-- diverges(KIND.TABLE.NAME): REASON`; the kinds are: {}", words.join(", ")))
             } else {
-                let message = format!("schema: `-- diverges({}.{})` waives nothing", declared.fact, declared.item);
+                let message = format!("schema: `-- diverges({}.{})` names no difference", declared.fact, declared.item);
                 let finding =
                     Diagnostic::error(rule::UNUSED_DIVERGENCE, message, declared.span, "nothing differs there")
                         .help("remove the declaration: the schemas agree without it");

@@ -4,24 +4,20 @@ use std::collections::BTreeMap;
 
 use super::{Inputs, compile, pair, rendered, rules, sound};
 use crate::cache::Cache;
-use crate::config::Unproved;
+use crate::config::{Config, Unproved};
 use crate::evidence::{Evidence, Record, Scope, VERSION, Verdict, Witness};
 use crate::pipeline::compile_again;
 
 const SQLITE: &str = "-- name: job_lanes :many\nSELECT lane FROM job WHERE epoch >= :least GROUP BY lane;";
 const PG: &str = "-- name: job_lanes :many\nSELECT DISTINCT lane FROM job WHERE NOT epoch < :least;";
 
-/// The pair with a verdict on it.
+/// The pair with a verdict on it, or several pairs with the same one.
 fn weighed(sqlite: &str, pg: &str, verdict: Verdict) -> Inputs {
     let mut inputs = pair(sqlite, pg);
-    let weighed = compile(&inputs).weighed;
-    let [weighed] = weighed.as_slice() else { panic!("one pair: {weighed:?}") };
-    let record = Record { basis: weighed.basis.clone(), verdict };
-    let evidence = Evidence {
-        version: VERSION,
-        engines: "SQLite 3, Postgres 15".into(),
-        pairs: [(weighed.name.clone(), record)].into(),
-    };
+    let record = |basis: String| Record { basis, verdict: verdict.clone() };
+    let pairs = compile(&inputs).weighed.into_iter().map(|pair| (pair.name, record(pair.basis)));
+    let evidence = Evidence { version: VERSION, engines: "SQLite 3, Postgres 15".into(), pairs: pairs.collect() };
+    assert!(!evidence.pairs.is_empty());
     inputs.evidence = Some(evidence.to_text());
     inputs
 }
@@ -160,4 +156,34 @@ fn what_an_earlier_build_kept_says_nothing_against_a_database() {
     assert!(sound.diagnostics.is_empty() && kept.keys().count() == 1);
     let (compiled, _) = compile_again(&inputs, &kept);
     assert_eq!(rules(&compiled), ["results-differ"]);
+}
+
+/// A database that shows the difference on edges alone.
+fn edge() -> Witness {
+    let excluded_by = [("numbers_fit", "job.epoch"), ("times_between", "job_lanes.least")]
+        .map(|(key, place)| (key.to_owned(), [place.to_owned()].into()));
+    Witness { edge: true, excluded_by: excluded_by.into(), ..differs() }
+}
+
+#[test]
+fn all_that_one_assumption_settles_is_one_finding_with_the_line_to_paste() {
+    let more = |text: &str| format!("{text}\n\n{}", text.replace("job_lanes", "job_ways"));
+    let inputs = weighed(&more(SQLITE), &more(PG), Verdict::Differs(Box::new(edge())));
+    let compiled = compile(&inputs);
+    assert_eq!(rules(&compiled), ["edge-differs"]);
+    assert!(!compiled.has_errors());
+    insta::assert_snapshot!(rendered(&inputs, &compiled));
+}
+
+#[test]
+fn evidence_holds_for_what_was_assumed_of_its_tables() {
+    let old = weighed(SQLITE, PG, same());
+    let with = |lines: &str| {
+        let config = Config::parse(&format!("[assume]\n{lines}\n"), "diglot.toml").unwrap();
+        let assume = config.assume;
+        let mut inputs = Inputs { evidence: old.evidence.clone(), ..pair(SQLITE, PG) };
+        inputs.config.assume = assume;
+        compile(&inputs).has_errors()
+    };
+    assert!(with("numbers_fit = true") && with("numbers_fit = [\"job\"]") && !with(""));
 }

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value as Json, json};
 
 use super::carried;
+use crate::config::Assumption;
 use crate::infer::{CHOICE, Param};
 use crate::page::Chooser;
+use crate::prove::assumed;
 use crate::prove::cases::{Case, FRESH, Row};
 use crate::prove::domain::{self, Choice, Place, Tier};
 use crate::prove::pool::{self, ALWAYS};
@@ -66,6 +68,8 @@ pub(super) struct Scene<'s> {
     pub(super) slots: Vec<Slot>,
     pub(super) at: BTreeMap<Spot, usize>,
     today: i64,
+    /// What is assumed, where it keeps a value out.
+    pub(super) assumed: BTreeSet<Assumption>,
 }
 
 /// How many rows are in a list of rows.
@@ -74,7 +78,14 @@ const ENTRIES: usize = 2;
 impl<'s> Scene<'s> {
     /// So many rows of each table, by the table's place.
     pub(super) fn new(subject: &'s Subject, counts: &BTreeMap<usize, usize>, today: i64) -> Self {
-        let mut scene = Self { subject, seats: Vec::new(), slots: Vec::new(), at: BTreeMap::new(), today };
+        let mut scene = Self {
+            subject,
+            seats: Vec::new(),
+            slots: Vec::new(),
+            at: BTreeMap::new(),
+            today,
+            assumed: BTreeSet::new(),
+        };
         if subject.variants.len() > 1 {
             let all = (0..subject.variants.len()).map(|at| Value::Int(i64::try_from(at).unwrap_or(0)));
             scene.add(Spot::Variant, all.map(core).collect());
@@ -96,9 +107,35 @@ impl<'s> Scene<'s> {
     }
 
     fn add(&mut self, spot: Spot, choices: Vec<Choice>) {
+        let (choices, without) = match self.key_of(&spot) {
+            Some((key, path)) => {
+                assumed::kept(&self.subject.assume, &self.subject.assumed_places(&key), !path.is_empty(), choices)
+            }
+            None => (choices, BTreeSet::new()),
+        };
+        self.assumed.extend(without);
         if !choices.is_empty() {
             self.at.insert(spot.clone(), self.slots.len());
             self.slots.push(Slot { spot, choices });
+        }
+    }
+
+    /// The column or the parameter that a spot is in, and the place in its document.
+    pub(super) fn key_of(&self, spot: &Spot) -> Option<(Key, Vec<String>)> {
+        let column = |seat: usize, at: usize| {
+            let table = &self.subject.tables[self.seats[seat].table];
+            Key::Column(table.name.clone(), table.columns[at].name.clone())
+        };
+        match spot {
+            Spot::Cell(seat, at) => Some((column(*seat, *at), Vec::new())),
+            Spot::Member(seat, at, path) => Some((column(*seat, *at), path.clone())),
+            Spot::Arg(name) => Some((Key::Param(name.clone()), Vec::new())),
+            Spot::ArgMember(name, path) => Some((Key::Param(name.clone()), path.clone())),
+            Spot::Field(_, at) => {
+                let rows = self.subject.rows.as_ref()?;
+                Some((Key::Param(of_rows(rows, rows.fields.get(*at)?).name), Vec::new()))
+            }
+            Spot::Variant | Spot::Here(_) | Spot::Crowd(_) | Spot::Entry(_) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::Config;
+use crate::config::{Assumption, Config};
 use crate::dialect::Dialect;
 use crate::prove::{Case, Prover, Reach, Relations, Row, Subject};
 use crate::source::{SourceFile, Sources};
@@ -15,13 +15,18 @@ const TODAY: i64 = 20_635;
 
 /// A project of one pair, with the texts of both pages.
 fn pair(schema: [&str; 2], statements: [&str; 2]) -> Subject {
+    pair_with("", schema, statements)
+}
+
+/// The same with these settings.
+fn pair_with(settings: &str, schema: [&str; 2], statements: [&str; 2]) -> Subject {
     let mut sources = Sources::default();
     for (at, dialect) in ["sqlite", "pg"].into_iter().enumerate() {
         sources.add(SourceFile::new(format!("schema/{dialect}/0001_all.sql"), schema[at]));
         let text = format!("-- Does it.\n-- name: item_do :many\n{};\n", statements[at]);
         sources.add(SourceFile::new(format!("sql/{dialect}/item.sql"), text));
     }
-    let config = Config::parse("", "diglot.toml").expect("a sound configuration");
+    let config = Config::parse(settings, "diglot.toml").expect("a sound configuration");
     let inputs = Inputs { config, sources, ..Inputs::default() };
     let compiled = compile(&inputs);
     let relations = Relations::default();
@@ -285,4 +290,35 @@ fn rows_turned_round_keep_those_first_that_others_refer_to() {
         }
     }
     assert!(turned > 0);
+}
+
+const EDGES: &str = "SELECT id FROM item WHERE n + :more > 10 AND x > 1.5 AND doc IS NOT NULL";
+
+#[test]
+fn what_is_assumed_away_is_in_no_database() {
+    let subject = |settings: &str| pair_with(settings, ITEMS, [EDGES, EDGES]);
+    let free = subject("");
+    assert!(holds(&free, "n", &Value::Int(i64::MAX)) && free.databases_of(BUDGET, TODAY).scope().assumed.is_empty());
+    let fitting = subject("[assume]\nnumbers_fit = true");
+    assert!(!holds(&fitting, "n", &Value::Int(i64::MAX)) && !holds(&fitting, "x", &Value::Real(1e300)));
+    assert_eq!(fitting.databases_of(BUDGET, TODAY).scope().assumed, [Assumption::NumbersFit].into());
+    let of_one = subject("[assume]\nnumbers_fit = [\"item.n\"]");
+    assert!(!holds(&of_one, "n", &Value::Int(i64::MAX)) && holds(&of_one, "x", &Value::Real(1e300)));
+}
+
+#[test]
+fn ordinary_databases_hold_nothing_that_an_assumption_excludes() {
+    let subject = item(EDGES);
+    let databases = subject.databases_of(BUDGET, TODAY);
+    assert!(databases.ordinary() < databases.len());
+    let mut found = std::collections::BTreeSet::new();
+    for (at, case) in databases.iter().enumerate() {
+        let edges = subject.edges(&case);
+        assert!(at >= databases.ordinary() || edges.is_empty(), "{edges:?} in {case:?}");
+        found.extend(edges);
+    }
+    let wanted = [("numbers_fit", "item.n"), ("numbers_fit", "item.x"), ("floats_are_finite", "item.x")];
+    for (key, place) in wanted {
+        assert!(found.iter().any(|(what, places)| what.key() == key && places.contains(place)), "{key}: {found:?}");
+    }
 }
