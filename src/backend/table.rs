@@ -33,8 +33,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         capabilities: &CapabilitySet,
         policy: ClaimPolicy,
     ) -> Result<Option<Handle>, EngineError> {
-        let (lane, capabilities) = (lane.clone(), capabilities.clone());
-        unless_dropped(self.engine(), |on| async move { claim::next(&on, &lane, &capabilities, &policy).await }).await
+        claim::next_within(self.engine(), &claim::Wanted::new(lane, capabilities, policy)).await
     }
     async fn renew(&self, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
         lease::renew(self.engine(), handle).await

@@ -150,6 +150,9 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
     /// Makes sure that other processes' rows of an outbox are told of here while the answer lives.
     fn watch_outbox(&self, outbox: Outbox) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
 
+    /// Makes sure that work which other processes bring is told of here while the answer lives.
+    fn watch_work(&self) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
+
     /// Names the transactions under way that write to an outbox. One that is not named and has drawn an event
     /// id before the call has ended, and a read that begins after the call sees what it committed.
     fn writers(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;

@@ -350,6 +350,11 @@ impl Store<Postgres> for PgStore {
         Ok(interest.map(|interest| Arc::new(interest) as Interest))
     }
 
+    async fn watch_work(&self) -> Result<Option<Interest>, EngineError> {
+        let interest = self.listener.work().await.map_err(transport::<Postgres>)?;
+        Ok(Some(Arc::new(interest)))
+    }
+
     async fn writers(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
         let params = EventWritersParams { outbox: outbox.table().to_owned() };
         let asked = async {

@@ -161,6 +161,11 @@ impl Store<Sqlite> for SqliteStore {
         Ok(None)
     }
 
+    /// Who waits is in this process; other processes bring their work without a word.
+    async fn watch_work(&self) -> Result<Option<Interest>, EngineError> {
+        Ok(None)
+    }
+
     /// Never: a database is one file.
     async fn is_spread(&self) -> Result<bool, EngineError> {
         Ok(false)

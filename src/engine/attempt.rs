@@ -146,8 +146,13 @@ async fn retry_now<D: Dialect>(
         retry_count: retries.saturating_add(1).to_string(),
     );
     let partition_key = held.key.partition_key;
-    let done =
-        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
+    let done = engine
+        .db()
+        .unit_telling(params, move |row, wakes| {
+            wakes.lease(row.lease_event_id, partition_key);
+            wakes.queued();
+        })
+        .await?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
         None => failed_before(engine, held, true).await,
@@ -292,18 +297,22 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
                 None => None,
             };
             let done = in_steps!(D: conn.pause_for_children(params)).await?;
-            if let (Some(_), Some(awaited)) = (&done, awaited) {
-                awaited.release_if_met::<D>(conn, params.now_ms).await?;
-            }
-            Ok(done)
+            let is_released = match (&done, awaited) {
+                (Some(_), Some(awaited)) => awaited.release_if_met::<D>(conn, params.now_ms).await?,
+                _ => false,
+            };
+            Ok((done, is_released))
         },
         |done, wakes| {
-            if let Some(row) = done {
+            if let Some(row) = &done.0 {
                 wakes.lease(row.lease_event_id, partition_key);
+            }
+            if done.1 {
+                wakes.queued();
             }
         }
     )?;
-    if done.is_some() {
+    if done.0.is_some() {
         return Ok(());
     }
     if seen(engine, &held).await?.ended_as(&held, OutcomeWord::WaitingChildren) {

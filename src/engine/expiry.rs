@@ -89,16 +89,22 @@ pub(crate) async fn promote<D: Dialect>(
 ) -> Result<(), EngineError> {
     let key = exec_key_in(partition, id)?;
     let now_ms = engine.given(now).0;
-    transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
-        let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
-        let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
-        let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
-        if waits && wakes {
-            let ended = expiry::ExpiryDelayEndParams { execution: *key };
-            conn.expiry_delay_end(&ended).await?;
-        }
-        Ok(())
-    })
+    transaction!(
+        engine,
+        "expiry_delay_end",
+        [key, now_ms],
+        |conn| {
+            let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
+            let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
+            let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
+            if waits && wakes {
+                let ended = expiry::ExpiryDelayEndParams { execution: *key };
+                conn.expiry_delay_end(&ended).await?;
+            }
+            Ok(())
+        },
+        |_done, wakes| wakes.queued()
+    )
 }
 
 /// Counts the executions of a partition whose state words contradict each other, and names them in the log.
@@ -301,6 +307,8 @@ struct Written {
     anything: bool,
     completion_event_id: Option<i64>,
     lease_event_id: Option<i64>,
+    /// Whether the execution may be claimed again.
+    is_released: bool,
 }
 
 impl Written {
@@ -310,6 +318,9 @@ impl Written {
         }
         if let Some(event_id) = self.lease_event_id {
             wakes.lease(event_id, partition_key);
+        }
+        if self.is_released {
+            wakes.queued();
         }
     }
 }
@@ -360,7 +371,7 @@ async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due, limit: &Lim
         conn.expiry_execution_release(&release).await?;
     }
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
-    Ok(Written { anything: true, completion_event_id, lease_event_id })
+    Ok(Written { anything: true, completion_event_id, lease_event_id, is_released: !is_over })
 }
 
 async fn time_out<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
@@ -398,7 +409,7 @@ async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         Some(end_execution::<D>(conn, due, "attempt_timeout").await?)
     };
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
-    Ok(Written { anything: true, completion_event_id, lease_event_id })
+    Ok(Written { anything: true, is_released: completion_event_id.is_none(), completion_event_id, lease_event_id })
 }
 
 async fn pass_deadline<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
@@ -434,7 +445,7 @@ async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Re
     conn.expiry_waitpoint_delete_all(&waitpoints).await?;
     let completion_event_id = Some(end_execution::<D>(conn, due, "execution_deadline").await?);
     let lease_event_id = if is_active { Some(lease_event::<D>(conn, due).await?) } else { None };
-    Ok(Written { anything: true, completion_event_id, lease_event_id })
+    Ok(Written { anything: true, completion_event_id, lease_event_id, is_released: false })
 }
 
 async fn lock<D: Dialect>(

@@ -61,5 +61,6 @@ mod tag;
 mod together;
 mod trim;
 mod typed;
+mod waiting;
 mod waitpoint;
 mod worker;

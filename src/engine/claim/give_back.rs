@@ -99,14 +99,19 @@ async fn give_back<D: Dialect>(engine: &Engine<D>, took: &Took) -> Result<(), En
                 |event_id, wakes| {
                     if let Some(event_id) = event_id {
                         wakes.lease(*event_id, key.partition_key);
+                        wakes.queued();
                     }
                 }
             )?;
         }
         Took::Grant { key, grant_key } => {
-            transaction!(engine, "giveback_grant", [key, grant_key], |conn| {
-                ungrant_on::<D>(conn, *key, grant_key).await
-            })?;
+            transaction!(
+                engine,
+                "giveback_grant",
+                [key, grant_key],
+                |conn| { ungrant_on::<D>(conn, *key, grant_key).await },
+                |_done, wakes| wakes.queued()
+            )?;
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ use crate::model::limits;
 use crate::statements::lease;
 
 /// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
-/// first, then oldest. Answers at once, `None` when there is none; `policy.max_wait` is not waited for.
+/// first, then oldest. Answers at once, `None` when there is none.
 ///
 /// Precondition: none. Effect: one execution becomes active, its attempt gets a new epoch, an `acquired`
 /// event is written. Repeating it claims another execution.
