@@ -3,6 +3,7 @@
 //! It is an engine with the sweeps that keep it going, and what ends with it. What it does is in [`crate::engine`]; the
 //! table of delegations is [`mod@table`], how one is opened is in [`crate::open`].
 
+mod drain;
 mod table;
 
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use ff_core::backend::{PrepareOutcome, ScannerFilter};
 use ff_core::capability::{BackendIdentity, Capabilities, Supports, Version};
 use ff_core::completion_backend::{CompletionBackend, CompletionStream};
 use ff_core::engine_error::EngineError;
+
+use drain::Drain;
 
 use crate::db::{Db, Dialect};
 use crate::engine::Engine;
@@ -38,6 +41,7 @@ pub struct Backend<D: Dialect> {
 struct Shared<D: Dialect> {
     // First, so that the sweeps are told to stop before the connections close.
     sweeps: Sweeps,
+    drain: Drain,
     lifetime: Lifetime,
     engine: Engine<D>,
 }
@@ -57,10 +61,11 @@ pub(crate) struct WeakBackend<D: Dialect> {
 
 #[cfg(feature = "sqlite")]
 impl<D: Dialect> WeakBackend<D> {
-    /// The backend, while somebody holds it. Where only work that is under way still holds its engine, a new façade
-    /// over that: nothing opens a database a second time that has not been closed.
+    /// The backend, while somebody holds it and it takes work. Where its engine alone is left, because of work that is
+    /// under way, or because whoever holds it is about to leave, a new façade over that: nothing opens a database a second
+    /// time that has not been closed.
     pub(crate) fn upgrade(&self) -> Option<Backend<D>> {
-        let held = self.shared.upgrade().map(|shared| Backend { shared });
+        let held = self.shared.upgrade().filter(|shared| !shared.drain.is_closed()).map(|shared| Backend { shared });
         held.or_else(|| self.engine.upgrade().map(Backend::over))
     }
 }
@@ -80,7 +85,8 @@ impl<D: Dialect> Backend<D> {
     }
 
     fn over(engine: Engine<D>) -> Self {
-        Self { shared: Arc::new(Shared { sweeps: Sweeps::default(), lifetime: Lifetime::default(), engine }) }
+        let (sweeps, drain, lifetime) = (Sweeps::default(), Drain::default(), Lifetime::default());
+        Self { shared: Arc::new(Shared { sweeps, drain, lifetime, engine }) }
     }
 
     /// A handle that does not keep the backend alive.
@@ -119,6 +125,11 @@ impl<D: Dialect> Backend<D> {
     /// those of one SQLite file included.
     pub fn set_crash_limit(&self, times: u32) {
         self.engine().limit().set(times);
+    }
+
+    /// Whether it takes work.
+    fn door(&self) -> &Drain {
+        &self.shared.drain
     }
 
     /// What ends with the backend.

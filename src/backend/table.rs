@@ -33,7 +33,8 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         capabilities: &CapabilitySet,
         policy: ClaimPolicy,
     ) -> Result<Option<Handle>, EngineError> {
-        claim::next_within(self.engine(), &claim::Wanted::new(lane, capabilities, policy)).await
+        let wanted = claim::Wanted::new(lane, capabilities, policy);
+        self.door().unless_closed(None, claim::next_within(self.engine(), &wanted)).await
     }
     async fn renew(&self, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
         lease::renew(self.engine(), handle).await
@@ -233,7 +234,8 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
     // Resumption and reclaim.
     async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
-        unless_dropped(self.engine(), |on| async move { claim::by_resume_grant(&on, &token).await }).await
+        let claim = unless_dropped(self.engine(), |on| async move { claim::by_resume_grant(&on, &token).await });
+        self.door().unless_closed(None, claim).await
     }
     async fn claim_resumed_execution(
         &self,
@@ -368,7 +370,8 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         schedule::issue_grant(self.engine(), &args).await
     }
     async fn claim_for_worker(&self, args: ClaimForWorkerArgs) -> Result<ClaimForWorkerOutcome, EngineError> {
-        unless_dropped(self.engine(), |on| async move { schedule::claim_for_worker(&on, &args).await }).await
+        let claim = unless_dropped(self.engine(), |on| async move { schedule::claim_for_worker(&on, &args).await });
+        self.door().unless_closed(ClaimForWorkerOutcome::NoWork, claim).await
     }
     // Flows.
     async fn create_flow(&self, args: CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {
@@ -583,7 +586,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         self.prepared()
     }
     async fn shutdown_prepare(&self, grace: Duration) -> Result<(), EngineError> {
-        self.sweeps().shutdown(grace).await;
+        self.drain(grace).await;
         Ok(())
     }
 }

@@ -73,6 +73,7 @@ pub(crate) async fn complete<D: Dialect>(
         })
         .await?;
     if done.is_some() {
+        engine.running().is_over(held.key.execution_id);
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
@@ -128,7 +129,10 @@ async fn fail_for_good<D: Dialect>(
         })
         .await?;
     match done {
-        Some(_) => Ok(FailOutcome::TerminalFailed),
+        Some(_) => {
+            engine.running().is_over(held.key.execution_id);
+            Ok(FailOutcome::TerminalFailed)
+        }
         None => failed_before(engine, held, may_retry).await,
     }
 }
@@ -154,7 +158,10 @@ async fn retry_now<D: Dialect>(
         })
         .await?;
     match done {
-        Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
+        Some(_) => {
+            engine.running().is_over(held.key.execution_id);
+            Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) })
+        }
         None => failed_before(engine, held, true).await,
     }
 }
@@ -178,7 +185,10 @@ async fn retry_later<D: Dialect>(
     let done =
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     match done {
-        Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) }),
+        Some(_) => {
+            engine.running().is_over(held.key.execution_id);
+            Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) })
+        }
         None => failed_before(engine, held, true).await,
     }
 }
@@ -246,6 +256,7 @@ pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reas
             }
         }
     )?;
+    engine.running().is_over(held.key.execution_id);
     Ok(())
 }
 
@@ -264,6 +275,7 @@ pub(crate) async fn delay<D: Dialect>(
     let done =
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if done.is_some() {
+        engine.running().is_over(held.key.execution_id);
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
@@ -313,6 +325,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
         }
     )?;
     if done.0.is_some() {
+        engine.running().is_over(execution_id);
         return Ok(());
     }
     if seen(engine, &held).await?.ended_as(&held, OutcomeWord::WaitingChildren) {

@@ -35,6 +35,7 @@
 //! | `member` | what becomes of a flow's member that others decide about: released, skipped, its lease taken |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //! | `seize` | the locks of sweeps, which wait for nobody |
+//! | `running` | the leases that were taken here and are not over |
 //! | `round` | what one run of a sweep is asked, and what it answers |
 //! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups, the ages of flows |
 //!
@@ -81,6 +82,7 @@ pub(crate) mod quota;
 pub(crate) mod resume;
 pub(crate) mod retention;
 pub(crate) mod round;
+mod running;
 pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod seize;
@@ -108,6 +110,7 @@ use crate::clock::Clock;
 use crate::column::{LaneName, PartitionNumber};
 use crate::db::{Db, Dialect};
 use marks::Marks;
+use running::Running;
 use signing::Signing;
 
 /// What operations run on. Clones share everything.
@@ -126,6 +129,7 @@ struct Shared<D: Dialect> {
     promotions: Promotions,
     release: Promotion,
     marks: Marks,
+    running: Running,
     signing: Signing,
 }
 
@@ -152,9 +156,9 @@ impl<D: Dialect> Engine<D> {
     pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (promotions, release, signing) = (Promotions::default(), Promotion::default(), Signing::default());
         let impatient = db.impatient();
-        let limit = Arc::default();
+        let (limit, running) = (Arc::default(), Running::default());
         let shared =
-            Shared { db, impatient, clock, partitions, limit, promotions, release, marks: Marks::default(), signing };
+            Shared { db, impatient, clock, partitions, limit, promotions, release, marks: Marks::default(), running, signing };
         Self { shared: Arc::new(shared), is_impatient: false }
     }
 
@@ -217,6 +221,11 @@ impl<D: Dialect> Engine<D> {
     /// The claims since the marks of lanes were made.
     pub(crate) fn marks(&self) -> &Marks {
         &self.shared.marks
+    }
+
+    /// The leases that were taken here and are not over.
+    pub(crate) fn running(&self) -> &Running {
+        &self.shared.running
     }
 
     /// The secret that signed last.

@@ -50,6 +50,7 @@ pub(crate) async fn renew<D: Dialect>(
     let renewed =
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if renewed.is_some() {
+        engine.running().goes_on(named.key.execution_id, args.lease_ttl_ms);
         return Ok(RenewLeaseResult::Renewed { expires_at: TimestampMs::from_millis(lease_expires_at_ms) });
     }
     let seen = Seen::of(engine, &named).await?;
@@ -90,6 +91,7 @@ pub(crate) async fn complete<D: Dialect>(
         })
         .await?;
     if done.is_some() {
+        engine.running().is_over(named.key.execution_id);
         let execution_id = args.execution_id.clone();
         return Ok(CompleteExecutionResult::Completed { execution_id, public_state: PublicState::Completed });
     }
@@ -117,6 +119,7 @@ pub(crate) async fn fail<D: Dialect>(
         None => end(engine, &named, args, lease_epoch).await?,
     };
     if let Some(result) = done {
+        engine.running().is_over(named.key.execution_id);
         return Ok(result);
     }
     Seen::of(engine, &named).await?.attempt_refusal(engine, &named, lease_epoch).await?;

@@ -254,6 +254,9 @@ async fn write<D: Dialect>(
             .db()
             .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key))
             .await?;
+        if entered.is_some() {
+            engine.running().is_over(held.key.execution_id);
+        }
         return Ok(entered.is_some());
     }
     let more: Vec<_> = bound
@@ -299,6 +302,9 @@ async fn write<D: Dialect>(
             }
         }
     )?;
+    if entered.is_some() {
+        engine.running().is_over(held.key.execution_id);
+    }
     Ok(entered.is_some())
 }
 

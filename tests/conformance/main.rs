@@ -17,6 +17,7 @@ mod delay;
 mod dependency;
 mod door;
 mod door_fields;
+mod draining;
 mod edge;
 mod every_method;
 mod execution;
