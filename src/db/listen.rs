@@ -1,6 +1,7 @@
 //! Hears from other processes through LISTEN.
 //!
-//! One task per backend owns one connection, which it takes when somebody first wants to hear anything.
+//! One task per backend owns one connection beside the pool, which it opens when somebody first wants to hear anything: taken
+//! from the pool, it would be missing there, and a pool of one would have none left.
 //! A subscription is answered only when the server has acknowledged it, for every subscriber. When the
 //! last subscriber of a stream is gone the task unlistens. When the connection is lost the task comes
 //! back, 100 ms later at first and 1 s later at most, listens to everything again, and tells every
@@ -17,6 +18,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use uuid::Uuid;
 
+use super::session::beside;
 pub use super::wake::StreamEventId;
 use super::wake::{Channels, Outbox, OutboxEvent, StreamKey, Wake};
 use crate::column::LaneName;
@@ -111,9 +113,10 @@ pub(super) struct Listener {
 impl Listener {
     /// Needs a tokio runtime. The task ends when this is dropped.
     pub(super) fn spawn(pool: PgPool, channels: Channels) -> Self {
+        let own = beside(&pool);
         let (commands, orders) = mpsc::unbounded_channel();
         let active = Arc::new(AtomicUsize::new(0));
-        let ears = Ears { pool, channels, orders, listening: HashMap::new(), active: Arc::clone(&active) };
+        let ears = Ears { pool, own, channels, orders, listening: HashMap::new(), active: Arc::clone(&active) };
         Self { commands, active, task: tokio::spawn(ears.run()) }
     }
 
@@ -176,7 +179,10 @@ impl Drop for Listening {
 
 /// The task.
 struct Ears {
+    /// Whose end is the task's.
     pool: PgPool,
+    /// Of the one connection.
+    own: PgPool,
     channels: Channels,
     orders: mpsc::UnboundedReceiver<Command>,
     /// How many subscribers each channel has.
@@ -234,7 +240,7 @@ impl Ears {
     }
 
     async fn connect(&self) -> Result<PgListener, sqlx::Error> {
-        let mut listener = PgListener::connect_with(&self.pool).await?;
+        let mut listener = PgListener::connect_with(&self.own).await?;
         listener.eager_reconnect(false);
         if !self.listening.is_empty() {
             listener.listen_all(self.listening.keys().map(String::as_str)).await?;
@@ -247,6 +253,7 @@ impl Ears {
         loop {
             let heard = tokio::select! {
                 order = self.orders.recv() => order.map_or(Heard::Nobody, Heard::Command),
+                () = self.pool.close_event() => Heard::Nobody,
                 message = listener.try_recv() => match message {
                     Ok(Some(message)) => Heard::Message(message),
                     Ok(None) | Err(_) => Heard::Lost,
@@ -259,7 +266,6 @@ impl Ears {
                         self.channels.send(&wake);
                     }
                 }
-                Heard::Lost if self.pool.is_closed() => return std::ops::ControlFlow::Break(()),
                 Heard::Lost => return std::ops::ControlFlow::Continue(()),
                 Heard::Nobody => return std::ops::ControlFlow::Break(()),
             }
@@ -322,7 +328,7 @@ pub struct StreamNotifier {
 }
 
 impl StreamNotifier {
-    /// Starts to listen, through one connection of the pool. Needs a tokio runtime.
+    /// Starts to listen, through one connection that is set up as those of the pool are. Needs a tokio runtime.
     #[must_use]
     pub fn spawn(pool: PgPool) -> Arc<Self> {
         let channels = Channels::new();
@@ -346,7 +352,9 @@ impl StreamNotifier {
     /// acknowledged the subscription. A name that is no stream's, or a server that cannot be reached, gives
     /// a receiver that hears nothing but reconnections. The subscription ends with its last receiver.
     pub async fn subscribe(&self, channel: &str) -> broadcast::Receiver<StreamEventId> {
-        let Some(Wake::Frame(key, _)) = wake(self.channels.origin(), channel, "") else { return broadcast::channel(1).1 };
+        let Some(Wake::Frame(key, _)) = wake(self.channels.origin(), channel, "") else {
+            return broadcast::channel(1).1;
+        };
         let (sender, events) = self.channels.stream(key);
         if let Some(listener) = &self.listener {
             match listener.listen(channel.to_owned()).await {
@@ -409,11 +417,10 @@ mod tests {
         let lane = LaneName::from("a lane".to_owned());
         assert_eq!(heard(&work_payload(other, Some(&lane))), Some(Some("a lane".to_owned())));
         let long = LaneName::from("x".repeat(9_000));
-        assert_eq!([heard(&work_payload(other, None)), heard(&work_payload(other, Some(&long))), heard("?")], [
-            Some(None),
-            Some(None),
-            Some(None)
-        ]);
+        assert_eq!(
+            [heard(&work_payload(other, None)), heard(&work_payload(other, Some(&long))), heard("?")],
+            [Some(None), Some(None), Some(None)]
+        );
         assert_eq!(heard(&work_payload(own, Some(&lane))), None);
     }
 

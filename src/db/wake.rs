@@ -195,7 +195,17 @@ impl Channels {
         let outboxes = std::array::from_fn(|_| broadcast::channel(OUTBOX_CAPACITY).0);
         let ended = broadcast::channel(OUTBOX_CAPACITY).0;
         let link = watch::channel(0).0;
-        Self { inner: Arc::new(Inner { outboxes, ended, link, streams: Mutex::default(), waiters: Waiters::default(), origin: Uuid::new_v4(), work_interest: OnceCell::new() }) }
+        Self {
+            inner: Arc::new(Inner {
+                outboxes,
+                ended,
+                link,
+                streams: Mutex::default(),
+                waiters: Waiters::default(),
+                origin: Uuid::new_v4(),
+                work_interest: OnceCell::new(),
+            }),
+        }
     }
 
     /// Hears of every completion that this backend writes from here on and that others may wait for.

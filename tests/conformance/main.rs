@@ -37,6 +37,7 @@ mod mark;
 mod memory;
 mod nul;
 mod operator;
+mod outlived;
 mod overtaken;
 mod pgbouncer;
 mod poison;

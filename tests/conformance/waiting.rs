@@ -5,7 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ff_backend_sql::testing::Step;
-use ff_core::backend::{CapabilitySet, ClaimPolicy, FailureClass, FailureReason, Handle};
+use ff_backend_sql::{PostgresBackend, PostgresConnection};
+use ff_core::backend::{
+    BackendConfig, BackendConnection, CapabilitySet, ClaimPolicy, FailureClass, FailureReason, Handle,
+};
+use ff_core::engine_backend::EngineBackend;
+use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 use tokio::task::JoinHandle;
 
@@ -13,7 +18,7 @@ use crate::admission::route;
 use crate::dependency::{group, succeed};
 use crate::every_method::lane;
 use crate::flow::created;
-use crate::harness::{Harness as Opened, LEASE_MS, PATIENCE, Tables, on_every_database, payload, policy};
+use crate::harness::{Harness as Opened, LEASE_MS, PATIENCE, Place, Tables, on_every_database, payload, policy};
 use crate::operator::{replaying, revoking};
 use crate::suspend::partition_of;
 
@@ -169,9 +174,9 @@ on_every_database! {
         asleep(&h, MANY).await;
         forget(&asked);
         until("some looked", || claims(&asked) >= 3).await;
-        // A look takes three statements at most, and all of them together look once in a second.
+        // A look takes four statements at most, and all of them together look once in a second.
         let (claims, statements) = (claims(&asked), asked.lock().expect("a list").len());
-        assert!(statements <= 3 * (claims + 1), "{statements} statements for {claims} looks: {asked:?}");
+        assert!(statements <= 4 * (claims + 1), "{statements} statements for {claims} looks: {asked:?}");
         for waiter in waiters {
             waiter.abort();
         }
@@ -220,6 +225,23 @@ on_every_database! {
         h.create_with(|args| args.lane_id = ff_core::types::LaneId::new("other")).await;
         assert_eq!((claims(&asked), count_asleep(&h)), (0, 1));
         claim.abort();
+    }
+
+    async fn a_pool_of_one_serves_others_while_somebody_waits(h) {
+        let Place::Postgres { url } = h.place() else { return };
+        let mut connection = PostgresConnection::new(url);
+        connection.max_connections = 1;
+        let config = BackendConfig::new(BackendConnection::Postgres(connection));
+        let opened = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), h.clock.clone()).await;
+        let backend = opened.expect("the database opens");
+        backend.look_only_when_called_for_test();
+        let waiter = Arc::clone(&backend);
+        let claim = tokio::spawn(async move {
+            waiter.claim(&lane(), &CapabilitySet::default(), waiting("worker-a")).await.expect("the claim is answered")
+        });
+        until("it waits", || backend.claims_that_wait_for_test() == 1).await;
+        EngineBackend::create_execution(backend.as_ref(), h.args()).await.expect("it is created");
+        assert!(answered(claim).await.is_some());
     }
 
     async fn another_process_calls_who_waits_here(h) {
@@ -323,7 +345,8 @@ impl Way {
             }
             Self::Block => {
                 let now = TimestampMs::from_millis(h.clock.now_ms());
-                let unblocked = h.backend.unblock_execution(partition_of(&id), &lane(), &id, "waiting_for_budget", now).await;
+                let unblocked =
+                    h.backend.unblock_execution(partition_of(&id), &lane(), &id, "waiting_for_budget", now).await;
                 unblocked.expect("it is put back");
             }
         }

@@ -49,7 +49,8 @@ async fn make_one(backend: &PostgresBackend, lane: &LaneId) {
     };
     EngineBackend::create_execution(backend, args).await.expect("it is created");
     let policy = ClaimPolicy::new(WorkerId::new("worker"), WorkerInstanceId::new("worker-1"), 30_000, None);
-    let handle = backend.claim(lane, &CapabilitySet::default(), policy).await.expect("an answer").expect("it is claimed");
+    let handle =
+        backend.claim(lane, &CapabilitySet::default(), policy).await.expect("an answer").expect("it is claimed");
     backend.complete(&handle, None).await.expect("it is completed");
 }
 

@@ -162,6 +162,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1160_waitpoints_of_many",
         "1161_event_times",
         "1162_delayed_lanes",
+        "1170_overtaken_claims",
     ]
 );
 

@@ -17,6 +17,7 @@ use crate::engine::Engine;
 use crate::engine::claim::give_back::unless_dropped;
 use crate::engine::claim::mark::Asked;
 use crate::engine::claim::queue::next;
+use crate::metric;
 
 /// The longest that a claim waits, whatever its caller allows: beyond that a point in time may not be counted any more.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -65,7 +66,9 @@ pub(crate) async fn next_within<D: Dialect>(
 }
 
 async fn look<D: Dialect>(engine: &Engine<D>, wanted: &Arc<Wanted>) -> Result<Option<Handle>, EngineError> {
-    let wanted = Arc::clone(wanted);
+    let (wanted, begun) = (Arc::clone(wanted), Instant::now());
     let claim = |on: Engine<D>| async move { next(&on, &wanted.lane, &wanted.capabilities, &wanted.policy).await };
-    unless_dropped(engine, claim).await
+    let answer = unless_dropped(engine, claim).await?;
+    metric::looked_for_work(answer.is_some(), begun.elapsed());
+    Ok(answer)
 }
