@@ -5,25 +5,31 @@
 
 mod drain;
 mod table;
+mod traced;
 
 use std::sync::Arc;
 #[cfg(feature = "sqlite")]
 use std::sync::Weak;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::backend::{PrepareOutcome, ScannerFilter};
 use ff_core::capability::{BackendIdentity, Capabilities, Supports, Version};
 use ff_core::completion_backend::{CompletionBackend, CompletionStream};
 use ff_core::engine_error::EngineError;
-
-use drain::Drain;
+use tokio::time::Instant;
 
 use crate::db::{Db, Dialect};
 use crate::engine::Engine;
 #[cfg(feature = "sqlite")]
 use crate::engine::WeakEngine;
 use crate::events::{self, Lifetime};
+use crate::metric;
 use crate::sweep::{self, FullScannerConfig, Sweeps};
+use drain::Drain;
+
+/// The longest that leaving takes, whatever is allowed: beyond that a point in time may not be counted any more.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The backend on the embedded database.
 #[cfg(feature = "sqlite")]
@@ -79,6 +85,7 @@ impl<D: Dialect> std::fmt::Debug for Backend<D> {
 impl<D: Dialect> Backend<D> {
     /// The façade of a new engine, which follows completions and its server's clock from here on.
     pub(crate) fn of(engine: Engine<D>) -> Self {
+        metric::describe();
         sweep::follow::start(&engine);
         sweep::time::start(&engine);
         Self::over(engine)
@@ -125,6 +132,18 @@ impl<D: Dialect> Backend<D> {
     /// those of one SQLite file included.
     pub fn set_crash_limit(&self, times: u32) {
         self.engine().limit().set(times);
+    }
+
+    /// Takes no more work, waits for what runs, and ends the sweeps, in this order and until `grace` is over. What still
+    /// runs then may go on, here or through another process, until its lease runs out.
+    async fn drain(&self, grace: Duration) {
+        let (begun, grace) = (Instant::now(), grace.min(LONGEST));
+        self.door().close();
+        let left = self.engine().running().ended(begun + grace).await;
+        if left > 0 {
+            tracing::warn!(left, "executions still run under leases that were taken here");
+        }
+        self.sweeps().shutdown(grace.saturating_sub(begun.elapsed())).await;
     }
 
     /// Whether it takes work.

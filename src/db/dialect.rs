@@ -160,6 +160,9 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
     /// Whether the tables are spread over several nodes, where no statement locks rows before their partition is known.
     fn is_spread(&self) -> impl Future<Output = Result<bool, EngineError>> + Send;
 
+    /// Tells whoever watches how many connections there are, or how long the log is.
+    fn measure(&self);
+
     /// Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one.
     fn holders(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
 }

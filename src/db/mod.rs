@@ -82,8 +82,8 @@ pub use dialect::Sqlite;
 use dialect::{Kind, Operation, Patience, Store};
 use error::Abort;
 use tx::Surroundings;
-pub use wake::OutboxEvent;
 pub(crate) use waiters::Waiters;
+pub use wake::OutboxEvent;
 pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
 
 /// Runs operations on one database; clones use the same connections.
@@ -253,6 +253,11 @@ impl<D: Dialect> Db<D> {
         if let Err(error) = heard {
             tracing::debug!(%error, "work that other processes bring is not heard of");
         }
+    }
+
+    /// Tells whoever watches of the connections, or of the log.
+    pub(crate) fn measure(&self) {
+        self.store.measure();
     }
 
     /// How often the connection that brings other processes' messages was lost; told as well when it is back.

@@ -23,6 +23,7 @@ use super::tx::group::Writer;
 use super::wake::{Interest, Outbox, StreamKey};
 use crate::column::PartitionNumber;
 use crate::db::error::transport;
+use crate::metric;
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;
@@ -164,6 +165,12 @@ impl Store<Sqlite> for SqliteStore {
     /// Who waits is in this process; other processes bring their work without a word.
     async fn watch_work(&self) -> Result<Option<Interest>, EngineError> {
         Ok(None)
+    }
+
+    fn measure(&self) {
+        if let Some(bytes) = self.opening.log_bytes() {
+            metric::logged(bytes);
+        }
     }
 
     /// Never: a database is one file.

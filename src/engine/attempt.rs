@@ -16,6 +16,7 @@ use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::group::Awaited;
 use crate::engine::policy::retry::{AfterFailure, after_failure, may_retry};
+use crate::metric::End;
 use crate::model::document;
 use crate::model::handle::{self, Held};
 use crate::model::id::GroupKey;
@@ -73,7 +74,7 @@ pub(crate) async fn complete<D: Dialect>(
         })
         .await?;
     if done.is_some() {
-        engine.running().is_over(held.key.execution_id);
+        engine.ended(held.key.execution_id, End::Completed);
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
@@ -130,7 +131,7 @@ async fn fail_for_good<D: Dialect>(
         .await?;
     match done {
         Some(_) => {
-            engine.running().is_over(held.key.execution_id);
+            engine.ended(held.key.execution_id, End::Failed);
             Ok(FailOutcome::TerminalFailed)
         }
         None => failed_before(engine, held, may_retry).await,
@@ -159,7 +160,7 @@ async fn retry_now<D: Dialect>(
         .await?;
     match done {
         Some(_) => {
-            engine.running().is_over(held.key.execution_id);
+            engine.ended(held.key.execution_id, End::Retried);
             Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) })
         }
         None => failed_before(engine, held, true).await,
@@ -186,7 +187,7 @@ async fn retry_later<D: Dialect>(
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     match done {
         Some(_) => {
-            engine.running().is_over(held.key.execution_id);
+            engine.ended(held.key.execution_id, End::Retried);
             Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) })
         }
         None => failed_before(engine, held, true).await,
@@ -256,7 +257,7 @@ pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reas
             }
         }
     )?;
-    engine.running().is_over(held.key.execution_id);
+    engine.ended(held.key.execution_id, End::Other);
     Ok(())
 }
 
@@ -275,7 +276,7 @@ pub(crate) async fn delay<D: Dialect>(
     let done =
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if done.is_some() {
-        engine.running().is_over(held.key.execution_id);
+        engine.ended(held.key.execution_id, End::Other);
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
@@ -325,7 +326,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
         }
     )?;
     if done.0.is_some() {
-        engine.running().is_over(execution_id);
+        engine.ended(execution_id, End::Other);
         return Ok(());
     }
     if seen(engine, &held).await?.ended_as(&held, OutcomeWord::WaitingChildren) {

@@ -31,6 +31,7 @@ use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{Engine, Limit};
 use crate::engine::{resume, waitpoint};
+use crate::metric;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key_in};
 use crate::model::word::{CompletionWord, EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
@@ -334,6 +335,9 @@ async fn release_lease<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool,
         |conn| { release_on::<D>(conn, due, limit).await },
         |written, wakes| { written.tell(partition_key, wakes) }
     )?;
+    if written.lease_event_id.is_some() {
+        metric::lease_expired(!written.is_released);
+    }
     Ok(written.anything)
 }
 

@@ -35,6 +35,7 @@
 //! | `member` | what becomes of a flow's member that others decide about: released, skipped, its lease taken |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //! | `seize` | the locks of sweeps, which wait for nobody |
+//! | `measure` | the sweep that counts what there is on each lane |
 //! | `running` | the leases that were taken here and are not over |
 //! | `round` | what one run of a sweep is asked, and what it answers |
 //! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups, the ages of flows |
@@ -74,6 +75,7 @@ pub(crate) mod flow_cancel;
 pub(crate) mod group;
 pub(crate) mod lease;
 mod marks;
+pub(crate) mod measure;
 pub(crate) mod member;
 pub(crate) mod named;
 pub(crate) mod operator;
@@ -107,9 +109,11 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::{FlowId, TimestampMs};
 
 use crate::clock::Clock;
-use crate::column::{LaneName, PartitionNumber};
+use crate::column::{ExecutionUuid, LaneName, PartitionNumber};
 use crate::db::{Db, Dialect};
+use crate::metric::{self, End};
 use marks::Marks;
+use measure::Shown;
 use running::Running;
 use signing::Signing;
 
@@ -130,6 +134,7 @@ struct Shared<D: Dialect> {
     release: Promotion,
     marks: Marks,
     running: Running,
+    shown: Shown,
     signing: Signing,
 }
 
@@ -156,9 +161,20 @@ impl<D: Dialect> Engine<D> {
     pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (promotions, release, signing) = (Promotions::default(), Promotion::default(), Signing::default());
         let impatient = db.impatient();
-        let (limit, running) = (Arc::default(), Running::default());
-        let shared =
-            Shared { db, impatient, clock, partitions, limit, promotions, release, marks: Marks::default(), running, signing };
+        let (limit, running, shown) = (Arc::default(), Running::default(), Shown::default());
+        let shared = Shared {
+            db,
+            impatient,
+            clock,
+            partitions,
+            limit,
+            promotions,
+            release,
+            marks: Marks::default(),
+            running,
+            shown,
+            signing,
+        };
         Self { shared: Arc::new(shared), is_impatient: false }
     }
 
@@ -226,6 +242,17 @@ impl<D: Dialect> Engine<D> {
     /// The leases that were taken here and are not over.
     pub(crate) fn running(&self) -> &Running {
         &self.shared.running
+    }
+
+    /// A worker let a lease go that was taken here, or elsewhere.
+    pub(crate) fn ended(&self, execution_id: ExecutionUuid, end: End) {
+        self.running().is_over(execution_id);
+        metric::ended(end);
+    }
+
+    /// What was told of the queues.
+    pub(crate) fn shown(&self) -> &Shown {
+        &self.shared.shown
     }
 
     /// The secret that signed last.

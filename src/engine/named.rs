@@ -19,6 +19,7 @@ use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry::TypedPolicy;
+use crate::metric::End;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
@@ -91,7 +92,7 @@ pub(crate) async fn complete<D: Dialect>(
         })
         .await?;
     if done.is_some() {
-        engine.running().is_over(named.key.execution_id);
+        engine.ended(named.key.execution_id, End::Completed);
         let execution_id = args.execution_id.clone();
         return Ok(CompleteExecutionResult::Completed { execution_id, public_state: PublicState::Completed });
     }
@@ -119,7 +120,8 @@ pub(crate) async fn fail<D: Dialect>(
         None => end(engine, &named, args, lease_epoch).await?,
     };
     if let Some(result) = done {
-        engine.running().is_over(named.key.execution_id);
+        let is_retried = matches!(result, FailExecutionResult::RetryScheduled { .. });
+        engine.ended(named.key.execution_id, if is_retried { End::Retried } else { End::Failed });
         return Ok(result);
     }
     Seen::of(engine, &named).await?.attempt_refusal(engine, &named, lease_epoch).await?;

@@ -33,6 +33,7 @@ use crate::db::executor::{block_on, receive, stay_on_one_cpu};
 use crate::db::fault::{Faults, Step};
 use crate::db::opening::{CHECKPOINT, Opening, can_wait};
 use crate::db::wake::Wakes;
+use crate::metric;
 
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.
 const GROUP_LIMIT: usize = 64;
@@ -314,6 +315,7 @@ impl Group {
         let Some(log) = &self.log else {
             return members.into_iter().for_each(|member| member.settle(&self.around));
         };
+        metric::went_together(Sqlite::LABEL, members.len());
         let batch = Batch { members, number, wrote };
         let is_alone = self.was_idle && batch.members.len() == 1;
         if (is_alone || !wrote) && log.is_next(number) {
