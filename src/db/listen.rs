@@ -240,6 +240,9 @@ impl Ears {
     }
 
     async fn connect(&self) -> Result<PgListener, sqlx::Error> {
+        if self.pool.is_closed() {
+            return Err(sqlx::Error::PoolClosed);
+        }
         let mut listener = PgListener::connect_with(&self.own).await?;
         listener.eager_reconnect(false);
         if !self.listening.is_empty() {

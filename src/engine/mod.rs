@@ -89,6 +89,7 @@ pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod seize;
 pub(crate) mod server;
+mod shown;
 pub(crate) mod sibling;
 pub(crate) mod signal;
 pub(crate) mod signing;
@@ -113,8 +114,8 @@ use crate::column::{ExecutionUuid, LaneName, PartitionNumber};
 use crate::db::{Db, Dialect};
 use crate::metric::{self, End};
 use marks::Marks;
-use measure::Shown;
 use running::Running;
+use shown::Shown;
 use signing::Signing;
 
 /// What operations run on. Clones share everything.

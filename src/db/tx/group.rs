@@ -312,10 +312,10 @@ impl Group {
     /// Answers once the commit is durable; at once if it wrote nothing and all before it are. One that came alone is
     /// brought to the disk here: there is nobody to run meanwhile, and another thread would have to wake up first.
     fn answer(&self, members: Vec<Box<dyn Member>>, Commit { number, wrote }: Commit) {
+        metric::went_together(Sqlite::LABEL, members.len());
         let Some(log) = &self.log else {
             return members.into_iter().for_each(|member| member.settle(&self.around));
         };
-        metric::went_together(Sqlite::LABEL, members.len());
         let batch = Batch { members, number, wrote };
         let is_alone = self.was_idle && batch.members.len() == 1;
         if (is_alone || !wrote) && log.is_next(number) {
