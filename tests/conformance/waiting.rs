@@ -262,7 +262,7 @@ on_every_database! {
             let claim = wait(&h);
             asleep(&h, 1).await;
             way.end(&h, &handle).await;
-            let handle = answered(claim).await.expect(way.name());
+            let Some(handle) = answered(claim).await else { panic!("{}", way.name()) };
             assert_eq!(payload(&handle).execution_id, id, "{}", way.name());
             h.backend.complete(&handle, None).await.expect("it is completed");
         }
