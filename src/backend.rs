@@ -3,24 +3,33 @@
 //! It is an engine with the sweeps that keep it going, and what ends with it. What it does is in [`crate::engine`]; the
 //! table of delegations is [`mod@table`], how one is opened is in [`crate::open`].
 
+mod drain;
 mod table;
+mod traced;
 
 use std::sync::Arc;
 #[cfg(feature = "sqlite")]
 use std::sync::Weak;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::backend::{PrepareOutcome, ScannerFilter};
 use ff_core::capability::{BackendIdentity, Capabilities, Supports, Version};
 use ff_core::completion_backend::{CompletionBackend, CompletionStream};
 use ff_core::engine_error::EngineError;
+use tokio::time::Instant;
 
 use crate::db::{Db, Dialect};
 use crate::engine::Engine;
 #[cfg(feature = "sqlite")]
 use crate::engine::WeakEngine;
 use crate::events::{self, Lifetime};
+use crate::metric;
 use crate::sweep::{self, FullScannerConfig, Sweeps};
+use drain::Drain;
+
+/// The longest that leaving takes, whatever is allowed: beyond that a point in time may not be counted any more.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The backend on the embedded database.
 #[cfg(feature = "sqlite")]
@@ -38,6 +47,7 @@ pub struct Backend<D: Dialect> {
 struct Shared<D: Dialect> {
     // First, so that the sweeps are told to stop before the connections close.
     sweeps: Sweeps,
+    drain: Drain,
     lifetime: Lifetime,
     engine: Engine<D>,
 }
@@ -57,10 +67,11 @@ pub(crate) struct WeakBackend<D: Dialect> {
 
 #[cfg(feature = "sqlite")]
 impl<D: Dialect> WeakBackend<D> {
-    /// The backend, while somebody holds it. Where only work that is under way still holds its engine, a new façade
-    /// over that: nothing opens a database a second time that has not been closed.
+    /// The backend, while somebody holds it and it takes work. Where its engine alone is left, because of work that is
+    /// under way, or because whoever holds it is about to leave, a new façade over that: nothing opens a database a second
+    /// time that has not been closed.
     pub(crate) fn upgrade(&self) -> Option<Backend<D>> {
-        let held = self.shared.upgrade().map(|shared| Backend { shared });
+        let held = self.shared.upgrade().filter(|shared| !shared.drain.is_closed()).map(|shared| Backend { shared });
         held.or_else(|| self.engine.upgrade().map(Backend::over))
     }
 }
@@ -74,13 +85,15 @@ impl<D: Dialect> std::fmt::Debug for Backend<D> {
 impl<D: Dialect> Backend<D> {
     /// The façade of a new engine, which follows completions and its server's clock from here on.
     pub(crate) fn of(engine: Engine<D>) -> Self {
+        metric::describe();
         sweep::follow::start(&engine);
         sweep::time::start(&engine);
         Self::over(engine)
     }
 
     fn over(engine: Engine<D>) -> Self {
-        Self { shared: Arc::new(Shared { sweeps: Sweeps::default(), lifetime: Lifetime::default(), engine }) }
+        let (sweeps, drain, lifetime) = (Sweeps::default(), Drain::default(), Lifetime::default());
+        Self { shared: Arc::new(Shared { sweeps, drain, lifetime, engine }) }
     }
 
     /// A handle that does not keep the backend alive.
@@ -119,6 +132,23 @@ impl<D: Dialect> Backend<D> {
     /// those of one SQLite file included.
     pub fn set_crash_limit(&self, times: u32) {
         self.engine().limit().set(times);
+    }
+
+    /// Takes no more work, waits for what runs, and ends the sweeps, in this order and until `grace` is over. What still
+    /// runs then may go on, here or through another process, until its lease runs out.
+    async fn drain(&self, grace: Duration) {
+        let (begun, grace) = (Instant::now(), grace.min(LONGEST));
+        self.door().close();
+        let left = self.engine().running().ended(begun + grace).await;
+        if left > 0 {
+            tracing::warn!(left, "executions still run under leases that were taken here");
+        }
+        self.sweeps().shutdown(grace.saturating_sub(begun.elapsed())).await;
+    }
+
+    /// Whether it takes work.
+    fn door(&self) -> &Drain {
+        &self.shared.drain
     }
 
     /// What ends with the backend.

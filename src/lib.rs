@@ -29,6 +29,7 @@
 //! | `db` | connections, the one door to transactions, wake-ups, migrations |
 //! | `events` | subscriptions to what happened |
 //! | `sweep` | periodic work |
+//! | `metric` | what is measured |
 //! | `model` | ids, states, handles, documents |
 //! | `statements` | the generated statements |
 //! | `compat` | the module paths of the crate `ff-backend-postgres` |
@@ -45,6 +46,7 @@ mod db;
 mod compat;
 mod engine;
 mod events;
+mod metric;
 mod model;
 mod open;
 mod statements;

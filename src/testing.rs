@@ -54,6 +54,19 @@ impl<D: Dialect> Backend<D> {
         self.db().holders(Outbox::LeaseHistory).await
     }
 
+    /// How many claims have found nothing and wait for work.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn claims_that_wait_for_test(&self) -> usize {
+        self.db().waiters().asleep()
+    }
+
+    /// Lets no claim that waits look before it is called.
+    #[doc(hidden)]
+    pub fn look_only_when_called_for_test(&self) {
+        self.db().waiters().look_only_when_called();
+    }
+
     /// Makes the database fail where the hook says so; once per backend.
     #[doc(hidden)]
     pub fn fail_for_test(&self, hook: Box<FaultHook>) {

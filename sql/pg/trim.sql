@@ -13,12 +13,16 @@ SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
 SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = ANY (:executions)
    AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms <= :ended_before_ms
+   AND core.terminal_at_ms <= CASE WHEN core.public_state = 'failed' THEN :failed_before_ms ELSE :others_before_ms END
  ORDER BY core.execution_id FOR UPDATE SKIP LOCKED;
 
 -- name: trim_due_list :many
 SELECT core.partition_key, core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
+   AND core.terminal_at_ms <= CASE WHEN core.public_state = 'failed' THEN :failed_before_ms ELSE :others_before_ms END
+   AND (CAST(:lane_id AS text) IS NULL OR core.lane_id = :lane_id)
+   AND core.lane_id <> ALL (:other_lanes)
    AND (core.terminal_at_ms, core.partition_key, core.execution_id) > (:after_terminal_at_ms, :after_partition_key,
                                                                        :after_execution_id)
    AND (CAST(:namespace AS text) IS NULL

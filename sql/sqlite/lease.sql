@@ -89,6 +89,11 @@ VALUES (:mark_key, :lane_id, :capabilities, :now_ms)
     ON CONFLICT (mark_key) DO UPDATE
    SET made_at_ms = excluded.made_at_ms;
 
+-- Whether the mark is there, and when it was made or moved.
+-- name: lease_mark_read :opt
+-- both
+SELECT mark.made_at_ms FROM ff_claim_mark AS mark WHERE mark.mark_key = :mark_key;
+
 -- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended,
 -- the lease is live, or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt

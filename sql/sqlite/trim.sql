@@ -16,21 +16,27 @@ SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
  ORDER BY core.terminal_at_ms, core.execution_id LIMIT :page_size;
 
 -- Reads those of some executions that nobody needs any more, and keeps them so until the transaction ends. One that
--- somebody else changes is left for the next time.
+-- somebody else changes is left for the next time. What has failed may be kept for another time than the others.
 -- name: trim_lock :many
 SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key
    AND core.execution_id IN (SELECT unhex(value, '-') FROM json_each(:executions))
    AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms <= :ended_before_ms
+   AND core.terminal_at_ms <= CASE WHEN core.public_state = 'failed' THEN :failed_before_ms ELSE :others_before_ms END
  ORDER BY core.execution_id;
 
--- Lists executions that ended long ago and pass a filter, oldest first, strictly after a cursor.
+-- Lists executions of a lane, or of all but some, that ended long ago and pass a filter, oldest first, strictly after a
+-- cursor. `ended_before_ms` is the later of the two times.
 -- name: trim_due_list :many
--- param: namespace text null, tag_key text null, tag_value text null
+-- diverges(where.raw_fields): tags are texts, of which the list of members on SQLite takes any key, also one that is a path there.
+-- param: lane_id text null, other_lanes text[], namespace text null, tag_key text null, tag_value text null
 -- column: terminal_at_ms i64
 SELECT core.partition_key, core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
+   AND core.terminal_at_ms <= CASE WHEN core.public_state = 'failed' THEN :failed_before_ms ELSE :others_before_ms END
+   AND (:lane_id IS NULL OR core.lane_id = :lane_id)
+   AND core.lane_id NOT IN (SELECT value FROM json_each(:other_lanes))
    AND (core.terminal_at_ms, core.partition_key, core.execution_id) > (:after_terminal_at_ms, :after_partition_key,
                                                                        :after_execution_id)
    AND (:namespace IS NULL

@@ -16,6 +16,7 @@ use ff_core::stream_subscribe::StreamCursor as EventCursor;
 use ff_core::types::*;
 
 use super::Backend;
+use super::traced::{traced, traced_as};
 use crate::db::Dialect;
 use crate::engine::claim::give_back::unless_dropped;
 use crate::engine::{
@@ -33,20 +34,20 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         capabilities: &CapabilitySet,
         policy: ClaimPolicy,
     ) -> Result<Option<Handle>, EngineError> {
-        let (lane, capabilities) = (lane.clone(), capabilities.clone());
-        unless_dropped(self.engine(), |on| async move { claim::next(&on, &lane, &capabilities, &policy).await }).await
+        let wanted = claim::Wanted::new(lane, capabilities, policy);
+        self.door().unless_closed(None, claim::next_within(self.engine(), &wanted)).await
     }
     async fn renew(&self, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
-        lease::renew(self.engine(), handle).await
+        traced::<D, _>("renew", handle, lease::renew(self.engine(), handle)).await
     }
     async fn progress(&self, handle: &Handle, percent: Option<u8>, message: Option<String>) -> Result<(), EngineError> {
-        attempt::progress(self.engine(), handle, percent, message).await
+        traced::<D, _>("progress", handle, attempt::progress(self.engine(), handle, percent, message)).await
     }
     async fn append_frame(&self, handle: &Handle, frame: Frame) -> Result<AppendFrameOutcome, EngineError> {
-        stream::append(self.engine(), handle, &frame).await
+        traced::<D, _>("append_frame", handle, stream::append(self.engine(), handle, &frame)).await
     }
     async fn complete(&self, handle: &Handle, payload: Option<Vec<u8>>) -> Result<(), EngineError> {
-        attempt::complete(self.engine(), handle, payload).await
+        traced::<D, _>("complete", handle, attempt::complete(self.engine(), handle, payload)).await
     }
     async fn fail(
         &self,
@@ -54,16 +55,16 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         reason: FailureReason,
         classification: FailureClass,
     ) -> Result<FailOutcome, EngineError> {
-        attempt::fail(self.engine(), handle, &reason, classification).await
+        traced::<D, _>("fail", handle, attempt::fail(self.engine(), handle, &reason, classification)).await
     }
     async fn cancel(&self, handle: &Handle, reason: &str) -> Result<(), EngineError> {
-        attempt::cancel(self.engine(), handle, reason).await
+        traced::<D, _>("cancel", handle, attempt::cancel(self.engine(), handle, reason)).await
     }
     async fn delay(&self, handle: &Handle, delay_until: TimestampMs) -> Result<(), EngineError> {
-        attempt::delay(self.engine(), handle, delay_until).await
+        traced::<D, _>("delay", handle, attempt::delay(self.engine(), handle, delay_until)).await
     }
     async fn wait_children(&self, handle: &Handle) -> Result<(), EngineError> {
-        attempt::wait_children(self.engine(), handle).await
+        traced::<D, _>("wait_children", handle, attempt::wait_children(self.engine(), handle)).await
     }
     async fn create_execution(&self, args: CreateExecutionArgs) -> Result<CreateExecutionResult, EngineError> {
         execution::create(self.engine(), &args).await
@@ -234,7 +235,8 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
     // Resumption and reclaim.
     async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
-        unless_dropped(self.engine(), |on| async move { claim::by_resume_grant(&on, &token).await }).await
+        let claim = unless_dropped(self.engine(), |on| async move { claim::by_resume_grant(&on, &token).await });
+        self.door().unless_closed(None, claim).await
     }
     async fn claim_resumed_execution(
         &self,
@@ -341,13 +343,16 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
     // Typed operations.
     async fn renew_lease(&self, args: RenewLeaseArgs) -> Result<RenewLeaseResult, EngineError> {
-        named::renew(self.engine(), &args).await
+        let working = named::renew(self.engine(), &args);
+        traced_as("renew_lease", &args.execution_id, args.attempt_index.0, working).await
     }
     async fn complete_execution(&self, args: CompleteExecutionArgs) -> Result<CompleteExecutionResult, EngineError> {
-        named::complete(self.engine(), &args).await
+        let working = named::complete(self.engine(), &args);
+        traced_as("complete_execution", &args.execution_id, args.attempt_index.0, working).await
     }
     async fn fail_execution(&self, args: FailExecutionArgs) -> Result<FailExecutionResult, EngineError> {
-        named::fail(self.engine(), &args).await
+        let working = named::fail(self.engine(), &args);
+        traced_as("fail_execution", &args.execution_id, args.attempt_index.0, working).await
     }
     async fn claim_execution(&self, args: ClaimExecutionArgs) -> Result<ClaimExecutionResult, EngineError> {
         unless_dropped(self.engine(), |on| async move { claim::by_grant(&on, &args).await }).await
@@ -369,7 +374,8 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         schedule::issue_grant(self.engine(), &args).await
     }
     async fn claim_for_worker(&self, args: ClaimForWorkerArgs) -> Result<ClaimForWorkerOutcome, EngineError> {
-        unless_dropped(self.engine(), |on| async move { schedule::claim_for_worker(&on, &args).await }).await
+        let claim = unless_dropped(self.engine(), |on| async move { schedule::claim_for_worker(&on, &args).await });
+        self.door().unless_closed(ClaimForWorkerOutcome::NoWork, claim).await
     }
     // Flows.
     async fn create_flow(&self, args: CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {
@@ -584,7 +590,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         self.prepared()
     }
     async fn shutdown_prepare(&self, grace: Duration) -> Result<(), EngineError> {
-        self.sweeps().shutdown(grace).await;
+        self.drain(grace).await;
         Ok(())
     }
 }

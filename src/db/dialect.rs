@@ -150,12 +150,18 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
     /// Makes sure that other processes' rows of an outbox are told of here while the answer lives.
     fn watch_outbox(&self, outbox: Outbox) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
 
+    /// Makes sure that work which other processes bring is told of here while the answer lives.
+    fn watch_work(&self) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
+
     /// Names the transactions under way that write to an outbox. One that is not named and has drawn an event
     /// id before the call has ended, and a read that begins after the call sees what it committed.
     fn writers(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
 
     /// Whether the tables are spread over several nodes, where no statement locks rows before their partition is known.
     fn is_spread(&self) -> impl Future<Output = Result<bool, EngineError>> + Send;
+
+    /// Tells whoever watches how many connections there are, or how long the log is.
+    fn measure(&self);
 
     /// Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one.
     fn holders(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;

@@ -10,6 +10,7 @@
 //!   which its pages can be made again; and whoever opens and closes that file beside SQLite takes SQLite's locks
 //!   on it away from the whole process.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -40,12 +41,21 @@ impl Files {
         self.has_log
     }
 
+    /// How long the log is, where there is one.
+    pub(super) fn log_bytes(&self) -> Option<u64> {
+        self.has_log.then(|| std::fs::metadata(self.log()).map_or(0, |log| log.len()))
+    }
+
+    fn log(&self) -> OsString {
+        let mut path = self.database.clone().into_os_string();
+        path.push("-wal");
+        path
+    }
+
     /// Brings the log to the disk and answers it. Its bytes are written again only by who keeps others from writing
     /// to it meanwhile.
     pub(super) fn settle_log(&self, is_alone: bool) -> io::Result<File> {
-        let mut path = self.database.clone().into_os_string();
-        path.push("-wal");
-        let mut log = OpenOptions::new().read(true).write(true).open(path)?;
+        let mut log = OpenOptions::new().read(true).write(true).open(self.log())?;
         if is_alone {
             write_again(&mut log)?;
         }

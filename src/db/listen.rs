@@ -1,6 +1,7 @@
 //! Hears from other processes through LISTEN.
 //!
-//! One task per backend owns one connection, which it takes when somebody first wants to hear anything.
+//! One task per backend owns one connection beside the pool, which it opens when somebody first wants to hear anything: taken
+//! from the pool, it would be missing there, and a pool of one would have none left.
 //! A subscription is answered only when the server has acknowledged it, for every subscriber. When the
 //! last subscriber of a stream is gone the task unlistens. When the connection is lost the task comes
 //! back, 100 ms later at first and 1 s later at most, listens to everything again, and tells every
@@ -17,11 +18,32 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use uuid::Uuid;
 
+use super::session::beside;
 pub use super::wake::StreamEventId;
 use super::wake::{Channels, Outbox, OutboxEvent, StreamKey, Wake};
+use crate::column::LaneName;
 
 /// The channel of completion events.
 pub const COMPLETION_CHANNEL: &str = "ff_completion";
+
+/// The channel of work that may be claimed.
+pub(super) const WORK_CHANNEL: &str = "ff_sql_work";
+
+/// The longest name of a lane that goes into a message; work on others is told as work on some lane.
+const LANE_BYTES: usize = 1_024;
+
+/// What is said of work: whose message it is, and on which lane, or nothing for some lane.
+pub(super) fn work_payload(origin: Uuid, lane: Option<&LaneName>) -> String {
+    let lane = lane.map(LaneName::text).filter(|lane| lane.len() <= LANE_BYTES);
+    format!("{origin} {}", lane.unwrap_or_default()) // tidy: no lane has no name
+}
+
+/// The lane of work that another backend tells of; nothing for this one's own words.
+fn work(origin: Uuid, payload: &str) -> Option<Wake> {
+    let (sender, lane) = payload.split_once(' ').unwrap_or_default(); // tidy: a message, not data; it asks for a look
+    let lane = Some(lane).filter(|lane| !lane.is_empty()).map(|lane| LaneName::from(lane.to_owned()));
+    (sender.parse() != Ok(origin)).then_some(Wake::Queued(lane))
+}
 
 /// The partition of a row that another process wrote.
 const ELSEWHERE: i64 = -1;
@@ -54,8 +76,11 @@ fn outbox_of(channel: &str) -> Option<Outbox> {
         .find(|outbox| outbox_channel(*outbox) == Some(channel))
 }
 
-/// What a message says, if it is about an outbox or a stream.
-fn wake(channel: &str, payload: &str) -> Option<Wake> {
+/// What a message says, if it is about an outbox, a stream, or work that is not this backend's own.
+fn wake(origin: Uuid, channel: &str, payload: &str) -> Option<Wake> {
+    if channel == WORK_CHANNEL {
+        return work(origin, payload);
+    }
     if let Some(outbox) = outbox_of(channel) {
         let event_id = payload.parse().unwrap_or(i64::MAX); // tidy: a message, not data; it asks for a fresh look
         return Some(Wake::Outbox(outbox, OutboxEvent { event_id, partition_key: ELSEWHERE }));
@@ -88,9 +113,10 @@ pub(super) struct Listener {
 impl Listener {
     /// Needs a tokio runtime. The task ends when this is dropped.
     pub(super) fn spawn(pool: PgPool, channels: Channels) -> Self {
+        let own = beside(&pool);
         let (commands, orders) = mpsc::unbounded_channel();
         let active = Arc::new(AtomicUsize::new(0));
-        let ears = Ears { pool, channels, orders, listening: HashMap::new(), active: Arc::clone(&active) };
+        let ears = Ears { pool, own, channels, orders, listening: HashMap::new(), active: Arc::clone(&active) };
         Self { commands, active, task: tokio::spawn(ears.run()) }
     }
 
@@ -99,6 +125,11 @@ impl Listener {
         // An index that is no attempt's has no channel, and nobody will ever append there.
         let attempt = u32::try_from(key.attempt_index).map_err(|error| sqlx::Error::Protocol(error.to_string()))?;
         self.listen(channel_name(&key.execution, attempt)).await
+    }
+
+    /// Listens for work until the answer is dropped.
+    pub(super) async fn work(&self) -> Result<Listening, sqlx::Error> {
+        self.listen(WORK_CHANNEL.to_owned()).await
     }
 
     /// Listens to an outbox until the answer is dropped; nothing when it has no channel.
@@ -148,7 +179,10 @@ impl Drop for Listening {
 
 /// The task.
 struct Ears {
+    /// Whose end is the task's.
     pool: PgPool,
+    /// Of the one connection.
+    own: PgPool,
     channels: Channels,
     orders: mpsc::UnboundedReceiver<Command>,
     /// How many subscribers each channel has.
@@ -206,7 +240,10 @@ impl Ears {
     }
 
     async fn connect(&self) -> Result<PgListener, sqlx::Error> {
-        let mut listener = PgListener::connect_with(&self.pool).await?;
+        if self.pool.is_closed() {
+            return Err(sqlx::Error::PoolClosed);
+        }
+        let mut listener = PgListener::connect_with(&self.own).await?;
         listener.eager_reconnect(false);
         if !self.listening.is_empty() {
             listener.listen_all(self.listening.keys().map(String::as_str)).await?;
@@ -219,6 +256,7 @@ impl Ears {
         loop {
             let heard = tokio::select! {
                 order = self.orders.recv() => order.map_or(Heard::Nobody, Heard::Command),
+                () = self.pool.close_event() => Heard::Nobody,
                 message = listener.try_recv() => match message {
                     Ok(Some(message)) => Heard::Message(message),
                     Ok(None) | Err(_) => Heard::Lost,
@@ -227,11 +265,10 @@ impl Ears {
             match heard {
                 Heard::Command(order) => self.obey(listener, order).await,
                 Heard::Message(message) => {
-                    if let Some(wake) = wake(message.channel(), message.payload()) {
+                    if let Some(wake) = wake(self.channels.origin(), message.channel(), message.payload()) {
                         self.channels.send(&wake);
                     }
                 }
-                Heard::Lost if self.pool.is_closed() => return std::ops::ControlFlow::Break(()),
                 Heard::Lost => return std::ops::ControlFlow::Continue(()),
                 Heard::Nobody => return std::ops::ControlFlow::Break(()),
             }
@@ -294,7 +331,7 @@ pub struct StreamNotifier {
 }
 
 impl StreamNotifier {
-    /// Starts to listen, through one connection of the pool. Needs a tokio runtime.
+    /// Starts to listen, through one connection that is set up as those of the pool are. Needs a tokio runtime.
     #[must_use]
     pub fn spawn(pool: PgPool) -> Arc<Self> {
         let channels = Channels::new();
@@ -318,7 +355,9 @@ impl StreamNotifier {
     /// acknowledged the subscription. A name that is no stream's, or a server that cannot be reached, gives
     /// a receiver that hears nothing but reconnections. The subscription ends with its last receiver.
     pub async fn subscribe(&self, channel: &str) -> broadcast::Receiver<StreamEventId> {
-        let Some(Wake::Frame(key, _)) = wake(channel, "") else { return broadcast::channel(1).1 };
+        let Some(Wake::Frame(key, _)) = wake(self.channels.origin(), channel, "") else {
+            return broadcast::channel(1).1;
+        };
         let (sender, events) = self.channels.stream(key);
         if let Some(listener) = &self.listener {
             match listener.listen(channel.to_owned()).await {
@@ -352,7 +391,7 @@ mod tests {
     #[test]
     fn a_stream_channel_is_read_back_from_its_name() {
         let execution = Uuid::from_u128(7);
-        let heard = wake(&channel_name(&execution, 3), "12-4");
+        let heard = wake(Uuid::nil(), &channel_name(&execution, 3), "12-4");
         let Some(Wake::Frame(key, event)) = heard else { panic!("a frame, not {heard:?}") };
         assert_eq!((key.execution, key.attempt_index), (execution, 3));
         assert_eq!(event, StreamEventId::Frame { ts_ms: 12, seq: 4 });
@@ -367,18 +406,35 @@ mod tests {
 
     #[test]
     fn foreign_channels_say_nothing() {
-        assert!(wake("other", "1").is_none());
-        assert!(wake("ff_stream_x_1", "1-1").is_none());
+        assert!(wake(Uuid::nil(), "other", "1").is_none());
+        assert!(wake(Uuid::nil(), "ff_stream_x_1", "1-1").is_none());
+    }
+
+    #[test]
+    fn work_of_others_is_heard_by_its_lane_and_ones_own_is_not() {
+        let (own, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let heard = |payload: &str| match wake(own, WORK_CHANNEL, payload) {
+            Some(Wake::Queued(lane)) => Some(lane.map(|lane| lane.text().to_owned())),
+            _ => None,
+        };
+        let lane = LaneName::from("a lane".to_owned());
+        assert_eq!(heard(&work_payload(other, Some(&lane))), Some(Some("a lane".to_owned())));
+        let long = LaneName::from("x".repeat(9_000));
+        assert_eq!(
+            [heard(&work_payload(other, None)), heard(&work_payload(other, Some(&long))), heard("?")],
+            [Some(None), Some(None), Some(None)]
+        );
+        assert_eq!(heard(&work_payload(own, Some(&lane))), None);
     }
 
     #[test]
     fn every_channel_of_an_outbox_is_read_back() {
         for outbox in [Outbox::LeaseHistory, Outbox::Completion, Outbox::Operator, Outbox::SignalDelivery] {
             let channel = outbox_channel(outbox).unwrap();
-            let heard = wake(channel, "42");
+            let heard = wake(Uuid::nil(), channel, "42");
             let Some(Wake::Outbox(found, event)) = heard else { panic!("an outbox, not {heard:?}") };
             assert_eq!((found, event.event_id), (outbox, 42));
-            let Some(Wake::Outbox(_, event)) = wake(channel, "?") else { panic!("an outbox") };
+            let Some(Wake::Outbox(_, event)) = wake(Uuid::nil(), channel, "?") else { panic!("an outbox") };
             assert_eq!(event.event_id, i64::MAX);
         }
     }

@@ -63,6 +63,7 @@ pub(crate) mod sqlite;
 mod statement;
 pub(crate) mod together;
 pub(crate) mod tx;
+mod waiters;
 pub(crate) mod wake;
 #[cfg(feature = "postgres")]
 mod warm;
@@ -81,6 +82,7 @@ pub use dialect::Sqlite;
 use dialect::{Kind, Operation, Patience, Store};
 use error::Abort;
 use tx::Surroundings;
+pub(crate) use waiters::Waiters;
 pub use wake::OutboxEvent;
 pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
 
@@ -237,6 +239,25 @@ impl<D: Dialect> Db<D> {
     /// Hears of other processes' rows in an outbox while the answer lives.
     pub(crate) async fn watch_outbox(&self, outbox: Outbox) -> Result<Option<Interest>, EngineError> {
         self.store.watch_outbox(outbox).await
+    }
+
+    /// The claims that wait for work.
+    pub(crate) fn waiters(&self) -> &Waiters {
+        self.around.channels.waiters()
+    }
+
+    /// Hears of work that other processes bring, from the first claim that waits until the database is closed. Where that
+    /// cannot be, claims that wait look now and then.
+    pub(crate) async fn hear_of_work(&self) {
+        let heard = self.around.channels.work_interest().get_or_try_init(|| self.store.watch_work()).await;
+        if let Err(error) = heard {
+            tracing::debug!(%error, "work that other processes bring is not heard of");
+        }
+    }
+
+    /// Tells whoever watches of the connections, or of the log.
+    pub(crate) fn measure(&self) {
+        self.store.measure();
     }
 
     /// How often the connection that brings other processes' messages was lost; told as well when it is back.

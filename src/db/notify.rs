@@ -12,8 +12,9 @@ use sqlx::PgPool;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
-use super::listen::{channel_name, outbox_channel};
+use super::listen::{WORK_CHANNEL, channel_name, outbox_channel, work_payload};
 use super::wake::{Courier, StreamEventId, Wake};
 use crate::statements::{pg_only, wakeup::WakeupSendParams};
 
@@ -44,8 +45,8 @@ impl Notifier {
 }
 
 impl Courier for Notifier {
-    fn carry(&self, wakes: &[Wake]) {
-        for message in wakes.iter().filter_map(message) {
+    fn carry(&self, origin: Uuid, wakes: &[Wake]) {
+        for message in wakes.iter().filter_map(|wake| message(origin, wake)) {
             match self.queue.try_send(message) {
                 Ok(()) => {}
                 Err(TrySendError::Full(_)) => {
@@ -59,13 +60,14 @@ impl Courier for Notifier {
     }
 }
 
-fn message(wake: &Wake) -> Option<Message> {
+fn message(origin: Uuid, wake: &Wake) -> Option<Message> {
     match wake {
         Wake::Outbox(outbox, event) => Some((outbox_channel(*outbox)?.to_owned(), event.event_id.to_string())),
         Wake::Frame(key, StreamEventId::Frame { ts_ms, seq }) => {
             let attempt = u32::try_from(key.attempt_index).ok()?;
             Some((channel_name(&key.execution, attempt), format!("{ts_ms}-{seq}")))
         }
+        Wake::Queued(lane) => Some((WORK_CHANNEL.to_owned(), work_payload(origin, lane.as_ref()))),
         Wake::Frame(_, StreamEventId::Reconnect) | Wake::Ended(_) => None,
     }
 }

@@ -104,6 +104,11 @@ impl Opening {
         SqliteConnection::connect_with(&self.options).await
     }
 
+    /// How long the log is, where there is one.
+    pub(super) fn log_bytes(&self) -> Option<u64> {
+        self.files.as_ref().and_then(Files::log_bytes)
+    }
+
     /// The files, if it is not in memory.
     pub(super) fn files(&self) -> Option<&Files> {
         self.files.as_ref()

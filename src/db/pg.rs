@@ -44,6 +44,7 @@ use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
 use crate::column::PartitionNumber;
 use crate::db::error::{Abort, transport};
+use crate::metric;
 use crate::statements::event::{EventHoldersParams, EventWritersParams};
 use crate::statements::pg_only;
 
@@ -349,6 +350,15 @@ impl Store<Postgres> for PgStore {
     async fn watch_outbox(&self, outbox: Outbox) -> Result<Option<Interest>, EngineError> {
         let interest = self.listener.outbox(outbox).await.map_err(transport::<Postgres>)?;
         Ok(interest.map(|interest| Arc::new(interest) as Interest))
+    }
+
+    async fn watch_work(&self) -> Result<Option<Interest>, EngineError> {
+        let interest = self.listener.work().await.map_err(transport::<Postgres>)?;
+        Ok(Some(Arc::new(interest)))
+    }
+
+    fn measure(&self) {
+        metric::connected(self.pool.size(), self.pool.num_idle());
     }
 
     async fn writers(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {

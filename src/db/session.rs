@@ -184,10 +184,13 @@ async fn compare_sessions(options: &PgConnectOptions) -> Result<bool, sqlx::Erro
 
 /// A pool of one connection beside a pool of ours, set up as those are and opened when it is first asked for.
 pub(super) fn sweeping_pool(pool: &PgPool) -> Option<PgPool> {
-    is_ours(pool).then(|| {
-        let options = pool.options().clone().min_connections(0).max_connections(1);
-        options.connect_lazy_with(PgConnectOptions::clone(&pool.connect_options()))
-    })
+    is_ours(pool).then(|| beside(pool))
+}
+
+/// The same beside any pool.
+pub(super) fn beside(pool: &PgPool) -> PgPool {
+    let options = pool.options().clone().min_connections(0).max_connections(1);
+    options.connect_lazy_with(PgConnectOptions::clone(&pool.connect_options()))
 }
 
 /// Whether a pool was opened by [`open_pool`].

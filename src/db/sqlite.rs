@@ -23,6 +23,7 @@ use super::tx::group::Writer;
 use super::wake::{Interest, Outbox, StreamKey};
 use crate::column::PartitionNumber;
 use crate::db::error::transport;
+use crate::metric;
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;
@@ -159,6 +160,17 @@ impl Store<Sqlite> for SqliteStore {
 
     async fn watch_outbox(&self, _: Outbox) -> Result<Option<Interest>, EngineError> {
         Ok(None)
+    }
+
+    /// Who waits is in this process; other processes bring their work without a word.
+    async fn watch_work(&self) -> Result<Option<Interest>, EngineError> {
+        Ok(None)
+    }
+
+    fn measure(&self) {
+        if let Some(bytes) = self.opening.log_bytes() {
+            metric::logged(bytes);
+        }
     }
 
     /// Never: a database is one file.

@@ -36,6 +36,15 @@ impl<D: Dialect> Db<D> {
         self.run(Kind::Unit, statement, silent).await
     }
 
+    /// The same, which lists what to tell after the commit.
+    pub(crate) async fn unit_counting<S, W>(&self, statement: S, tell: W) -> Result<S::Output, EngineError>
+    where
+        S: Statement<Output: 'static> + 'static,
+        W: Fn(&S::Output, &mut Wakes) + Send + Sync + 'static,
+    {
+        self.run(Kind::Unit, statement, tell).await
+    }
+
     /// Runs one that writes an event, and lists what to tell after the commit if it gave a row.
     pub(crate) async fn unit_telling<S, R, W>(&self, statement: S, tell: W) -> Result<Option<R>, EngineError>
     where
@@ -68,23 +77,25 @@ impl<D: Dialect> Db<D> {
         self.unit_telling(statement, tell).await
     }
 
-    /// Runs a unit that tells nobody, and that Postgres may make for several callers in one statement.
+    /// The same for one that writes no event.
     #[cfg(feature = "postgres")]
-    pub(crate) async fn combined<S>(&self, statement: S) -> Result<S::Answer, EngineError>
+    pub(crate) async fn combined_counting<S, W>(&self, statement: S, tell: W) -> Result<S::Answer, EngineError>
     where
         S: Statement<Output = <S as Combines>::Answer> + Combines,
+        W: Fn(&S::Output, &mut Wakes) + Send + Sync + 'static,
     {
         let (kind, patience) = (Kind::Unit, self.patience);
-        self.store.run_combined(Run { kind, patience, statement, tell: silent }).await
+        self.store.run_combined(Run { kind, patience, statement, tell }).await
     }
 
     /// The same; SQLite's writer puts those of several callers into one transaction.
     #[cfg(not(feature = "postgres"))]
-    pub(crate) async fn combined<S>(&self, statement: S) -> Result<S::Output, EngineError>
+    pub(crate) async fn combined_counting<S, W>(&self, statement: S, tell: W) -> Result<S::Output, EngineError>
     where
         S: Statement<Output: 'static> + 'static,
+        W: Fn(&S::Output, &mut Wakes) + Send + Sync + 'static,
     {
-        self.unit(statement).await
+        self.unit_counting(statement, tell).await
     }
 
     async fn run<S, W>(&self, kind: Kind, statement: S, tell: W) -> Result<S::Output, EngineError>

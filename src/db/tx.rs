@@ -71,7 +71,7 @@ impl Surroundings {
             self.channels.send(wake);
         }
         if let Some(courier) = self.courier.as_ref().filter(|_| !list.is_empty()) {
-            courier.carry(&list);
+            courier.carry(self.channels.origin(), &list);
         }
     }
 }

@@ -10,9 +10,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::column::{FlowUuid, PartitionNumber};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{OnceCell, broadcast, watch};
 use uuid::Uuid;
+
+use super::waiters::Waiters;
+use crate::column::{FlowUuid, LaneName, PartitionNumber};
 
 /// How many wake-ups an outbox channel holds for a slow receiver.
 const OUTBOX_CAPACITY: usize = 256;
@@ -92,6 +94,8 @@ pub(crate) enum Wake {
     Frame(StreamKey, StreamEventId),
     /// A completion that other executions may wait for; whoever wrote it follows it.
     Ended(OutboxEvent),
+    /// Something may be claimed on that lane, or on some lane.
+    Queued(Option<LaneName>),
 }
 
 /// What an operation wants told once its commit is durable.
@@ -141,6 +145,16 @@ impl Wakes {
         self.list.push(Wake::Frame(key, StreamEventId::Frame { ts_ms, seq }));
     }
 
+    /// An execution may be claimed on a lane.
+    pub(crate) fn queued_on(&mut self, lane: LaneName) {
+        self.list.push(Wake::Queued(Some(lane)));
+    }
+
+    /// An execution may be claimed, and nobody asked on which lane.
+    pub(crate) fn queued(&mut self) {
+        self.list.push(Wake::Queued(None));
+    }
+
     /// A row was added to one of the outboxes.
     pub(crate) fn outbox(&mut self, outbox: Outbox, event_id: i64, partition_key: PartitionNumber) {
         let event = OutboxEvent { event_id, partition_key: i64::from(partition_key) };
@@ -155,8 +169,8 @@ impl Wakes {
 
 /// Carries wake-ups to other processes.
 pub(crate) trait Courier: Send + Sync + 'static {
-    /// Takes a list over; must not wait.
-    fn carry(&self, wakes: &[Wake]);
+    /// Takes a list over, and whose it is; must not wait.
+    fn carry(&self, origin: Uuid, wakes: &[Wake]);
 }
 
 /// The channels of one backend; clones are the same channels.
@@ -170,6 +184,10 @@ struct Inner {
     ended: broadcast::Sender<OutboxEvent>,
     link: watch::Sender<u64>,
     streams: Mutex<HashMap<StreamKey, broadcast::Sender<StreamEventId>>>,
+    waiters: Waiters,
+    origin: Uuid,
+    /// What keeps the messages about work coming, once somebody has waited for any.
+    work_interest: OnceCell<Option<Interest>>,
 }
 
 impl Channels {
@@ -177,12 +195,37 @@ impl Channels {
         let outboxes = std::array::from_fn(|_| broadcast::channel(OUTBOX_CAPACITY).0);
         let ended = broadcast::channel(OUTBOX_CAPACITY).0;
         let link = watch::channel(0).0;
-        Self { inner: Arc::new(Inner { outboxes, ended, link, streams: Mutex::default() }) }
+        Self {
+            inner: Arc::new(Inner {
+                outboxes,
+                ended,
+                link,
+                streams: Mutex::default(),
+                waiters: Waiters::default(),
+                origin: Uuid::new_v4(),
+                work_interest: OnceCell::new(),
+            }),
+        }
     }
 
     /// Hears of every completion that this backend writes from here on and that others may wait for.
     pub(crate) fn ended(&self) -> broadcast::Receiver<OutboxEvent> {
         self.inner.ended.subscribe()
+    }
+
+    /// Whose messages need not come back: who waits here was told when they were sent.
+    pub(super) fn origin(&self) -> Uuid {
+        self.inner.origin
+    }
+
+    /// What keeps the messages about work coming.
+    pub(super) fn work_interest(&self) -> &OnceCell<Option<Interest>> {
+        &self.inner.work_interest
+    }
+
+    /// The claims that wait for work.
+    pub(crate) fn waiters(&self) -> &Waiters {
+        &self.inner.waiters
     }
 
     /// Hears of every row that is added to an outbox from here on.
@@ -215,6 +258,7 @@ impl Channels {
             Wake::Ended(event) => {
                 let _ = self.inner.ended.send(event.clone());
             }
+            Wake::Queued(lane) => self.inner.waiters.call(lane.as_ref()),
         }
     }
 
@@ -230,10 +274,11 @@ impl Channels {
         self.inner.link.send_modify(|losses| *losses = losses.saturating_add(1));
     }
 
-    /// Tells every tail and every subscription of this process that it may have missed something.
+    /// Tells every tail, every subscription and the claims that wait that they may have missed something.
     #[cfg(feature = "postgres")]
     pub(super) fn reconnected(&self) {
         self.inner.link.send_modify(|_| {});
+        self.inner.waiters.call(None);
         for sender in self.streams().values() {
             let _ = sender.send(StreamEventId::Reconnect);
         }

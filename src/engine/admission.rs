@@ -7,7 +7,7 @@ use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, TimestampMs};
 
-use crate::db::Dialect;
+use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
 use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
 use crate::model::id::{exec_key_in, reject_nul};
@@ -121,6 +121,11 @@ pub(crate) async fn unblock<D: Dialect>(
         execution: exec_key_in(partition, execution_id)?,
         blocking_reason,
     };
-    engine.db().unit(params).await?;
+    let tell = |unblocked: &u64, wakes: &mut Wakes| {
+        if *unblocked > 0 {
+            wakes.queued();
+        }
+    };
+    engine.db().unit_counting(params, tell).await?;
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::group::Awaited;
 use crate::engine::policy::retry::{AfterFailure, after_failure, may_retry};
+use crate::metric::End;
 use crate::model::document;
 use crate::model::handle::{self, Held};
 use crate::model::id::GroupKey;
@@ -73,6 +74,7 @@ pub(crate) async fn complete<D: Dialect>(
         })
         .await?;
     if done.is_some() {
+        engine.ended(held.key.execution_id, End::Completed);
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
@@ -128,7 +130,10 @@ async fn fail_for_good<D: Dialect>(
         })
         .await?;
     match done {
-        Some(_) => Ok(FailOutcome::TerminalFailed),
+        Some(_) => {
+            engine.ended(held.key.execution_id, End::Failed);
+            Ok(FailOutcome::TerminalFailed)
+        }
         None => failed_before(engine, held, may_retry).await,
     }
 }
@@ -146,10 +151,18 @@ async fn retry_now<D: Dialect>(
         retry_count: retries.saturating_add(1).to_string(),
     );
     let partition_key = held.key.partition_key;
-    let done =
-        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
+    let done = engine
+        .db()
+        .unit_telling(params, move |row, wakes| {
+            wakes.lease(row.lease_event_id, partition_key);
+            wakes.queued();
+        })
+        .await?;
     match done {
-        Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
+        Some(_) => {
+            engine.ended(held.key.execution_id, End::Retried);
+            Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) })
+        }
         None => failed_before(engine, held, true).await,
     }
 }
@@ -173,7 +186,10 @@ async fn retry_later<D: Dialect>(
     let done =
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     match done {
-        Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) }),
+        Some(_) => {
+            engine.ended(held.key.execution_id, End::Retried);
+            Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) })
+        }
         None => failed_before(engine, held, true).await,
     }
 }
@@ -241,6 +257,7 @@ pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reas
             }
         }
     )?;
+    engine.ended(held.key.execution_id, End::Other);
     Ok(())
 }
 
@@ -259,6 +276,7 @@ pub(crate) async fn delay<D: Dialect>(
     let done =
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if done.is_some() {
+        engine.ended(held.key.execution_id, End::Other);
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
@@ -292,18 +310,23 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
                 None => None,
             };
             let done = in_steps!(D: conn.pause_for_children(params)).await?;
-            if let (Some(_), Some(awaited)) = (&done, awaited) {
-                awaited.release_if_met::<D>(conn, params.now_ms).await?;
-            }
-            Ok(done)
+            let is_released = match (&done, awaited) {
+                (Some(_), Some(awaited)) => awaited.release_if_met::<D>(conn, params.now_ms).await?,
+                _ => false,
+            };
+            Ok((done, is_released))
         },
         |done, wakes| {
-            if let Some(row) = done {
+            if let Some(row) = &done.0 {
                 wakes.lease(row.lease_event_id, partition_key);
+            }
+            if done.1 {
+                wakes.queued();
             }
         }
     )?;
-    if done.is_some() {
+    if done.0.is_some() {
+        engine.ended(execution_id, End::Other);
         return Ok(());
     }
     if seen(engine, &held).await?.ended_as(&held, OutcomeWord::WaitingChildren) {

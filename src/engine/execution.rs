@@ -12,7 +12,7 @@ use ff_core::types::{AttemptIndex, ExecutionId, FlowId, LaneId};
 use serde_json::{Map, Value};
 
 use crate::column::{ExecutionUuid, FlowUuid, LaneName, PartitionNumber};
-use crate::db::Dialect;
+use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
 use crate::engine::policy::retry;
 use crate::engine::round::{Report, Round};
@@ -68,7 +68,11 @@ pub(crate) async fn create<D: Dialect>(
         policy: stored_policy(args)?,
         raw_fields: open_document(args, now_ms, wake_at_ms.and(deadline_at_ms)),
     };
-    if engine.db().combined_telling(params, |_, _| {}).await?.is_some() {
+    let queued_on = wake_at_ms.is_none().then(|| LaneName::from(&args.lane_id));
+    let tell = move |_: &execution::ExecutionCreateRow, wakes: &mut Wakes| {
+        queued_on.iter().for_each(|lane| wakes.queued_on(lane.clone()));
+    };
+    if engine.db().combined_telling(params, tell).await?.is_some() {
         return Ok(CreateExecutionResult::Created { execution_id: args.execution_id.clone(), public_state: state });
     }
     duplicate(engine, args, key).await
@@ -171,7 +175,13 @@ pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>, lane_id: &LaneNa
         return spread::promote_due(engine, Some(lane_id), now_ms, PROMOTION_BATCH).await;
     }
     let params = execution::ExecutionPromoteDueParams { lane_id: lane_id.clone(), now_ms, batch_size: PROMOTION_BATCH };
-    engine.db().combined(params).await
+    let lane = lane_id.clone();
+    let tell = move |promoted: &u64, wakes: &mut Wakes| {
+        if *promoted > 0 {
+            wakes.queued_on(lane.clone());
+        }
+    };
+    engine.db().combined_counting(params, tell).await
 }
 
 /// The same as a sweep, for programs that wait for a state instead of claiming: a batch of every lane, and again.

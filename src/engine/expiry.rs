@@ -31,6 +31,7 @@ use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{Engine, Limit};
 use crate::engine::{resume, waitpoint};
+use crate::metric;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key_in};
 use crate::model::word::{CompletionWord, EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
@@ -89,16 +90,22 @@ pub(crate) async fn promote<D: Dialect>(
 ) -> Result<(), EngineError> {
     let key = exec_key_in(partition, id)?;
     let now_ms = engine.given(now).0;
-    transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
-        let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
-        let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
-        let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
-        if waits && wakes {
-            let ended = expiry::ExpiryDelayEndParams { execution: *key };
-            conn.expiry_delay_end(&ended).await?;
-        }
-        Ok(())
-    })
+    transaction!(
+        engine,
+        "expiry_delay_end",
+        [key, now_ms],
+        |conn| {
+            let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
+            let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
+            let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
+            if waits && wakes {
+                let ended = expiry::ExpiryDelayEndParams { execution: *key };
+                conn.expiry_delay_end(&ended).await?;
+            }
+            Ok(())
+        },
+        |_done, wakes| wakes.queued()
+    )
 }
 
 /// Counts the executions of a partition whose state words contradict each other, and names them in the log.
@@ -301,6 +308,8 @@ struct Written {
     anything: bool,
     completion_event_id: Option<i64>,
     lease_event_id: Option<i64>,
+    /// Whether the execution may be claimed again.
+    is_released: bool,
 }
 
 impl Written {
@@ -310,6 +319,9 @@ impl Written {
         }
         if let Some(event_id) = self.lease_event_id {
             wakes.lease(event_id, partition_key);
+        }
+        if self.is_released {
+            wakes.queued();
         }
     }
 }
@@ -323,6 +335,9 @@ async fn release_lease<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool,
         |conn| { release_on::<D>(conn, due, limit).await },
         |written, wakes| { written.tell(partition_key, wakes) }
     )?;
+    if written.lease_event_id.is_some() {
+        metric::lease_expired(!written.is_released);
+    }
     Ok(written.anything)
 }
 
@@ -360,7 +375,7 @@ async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due, limit: &Lim
         conn.expiry_execution_release(&release).await?;
     }
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
-    Ok(Written { anything: true, completion_event_id, lease_event_id })
+    Ok(Written { anything: true, completion_event_id, lease_event_id, is_released: !is_over })
 }
 
 async fn time_out<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
@@ -398,7 +413,7 @@ async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         Some(end_execution::<D>(conn, due, "attempt_timeout").await?)
     };
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
-    Ok(Written { anything: true, completion_event_id, lease_event_id })
+    Ok(Written { anything: true, is_released: completion_event_id.is_none(), completion_event_id, lease_event_id })
 }
 
 async fn pass_deadline<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
@@ -434,7 +449,7 @@ async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Re
     conn.expiry_waitpoint_delete_all(&waitpoints).await?;
     let completion_event_id = Some(end_execution::<D>(conn, due, "execution_deadline").await?);
     let lease_event_id = if is_active { Some(lease_event::<D>(conn, due).await?) } else { None };
-    Ok(Written { anything: true, completion_event_id, lease_event_id })
+    Ok(Written { anything: true, completion_event_id, lease_event_id, is_released: false })
 }
 
 async fn lock<D: Dialect>(

@@ -52,9 +52,9 @@ pub(crate) enum HopState {
 }
 
 impl Hopped {
-    /// One that wrote no events; that many edges of its group ended.
+    /// One that wrote no events; that many edges of its group ended. It may have been the last that was awaited.
     pub(crate) fn counted(ended: i64) -> Self {
-        Self { state: HopState::Counted { ended }, events: Events::default() }
+        Self { state: HopState::Counted { ended }, events: Events { is_released: true, ..Events::default() } }
     }
 
     /// Lists what to tell after the commit.
@@ -184,6 +184,7 @@ impl Turn {
             return Err(seize::held());
         }
         let child = lock_child::<D>(conn, key).await?;
+        let mut is_released = false;
         if let Some(child) = &child {
             if passes_data && is_unclaimed(&child.lifecycle_phase, &child.ownership_state) {
                 let params =
@@ -191,13 +192,13 @@ impl Turn {
                 conn.dependency_payload_pass(&params).await?;
             }
             if decided == EdgeGroupState::Satisfied {
-                member::release_on::<D>(conn, key, child, now_ms).await?;
+                is_released = member::release_on::<D>(conn, key, child, now_ms).await?;
             }
         }
         match (decided, child) {
             (EdgeGroupState::Satisfied, _) => {
                 self.mark_remaining::<D>(conn).await?;
-                Ok(Events::default())
+                Ok(Events { is_released, ..Events::default() })
             }
             (EdgeGroupState::Impossible, Some(child)) if !child.lifecycle_phase.has_ended() => {
                 member::skip_on::<D>(conn, &Ending { key, flow_id, now_ms }, &child.ownership_state).await
@@ -233,19 +234,19 @@ impl Awaited {
     }
 
     /// Lets the execution, which waits from now on, go on at once if there is nothing left to wait for: the hop
-    /// that satisfied the group came before.
-    pub(crate) async fn release_if_met<D: Dialect>(self, conn: &mut D::Connection, now_ms: i64) -> Result<(), Abort> {
+    /// that satisfied the group came before. Says whether it may be claimed.
+    pub(crate) async fn release_if_met<D: Dialect>(self, conn: &mut D::Connection, now_ms: i64) -> Result<bool, Abort> {
         let Some(mut group) = self.group else {
-            return Ok(());
+            return Ok(false);
         };
         if group.state::<D>(conn, group.counts).await? != EdgeGroupState::Satisfied {
-            return Ok(());
+            return Ok(false);
         }
         let key = ExecKey { partition_key: group.key.partition_key, execution_id: group.key.downstream_eid };
-        if let Some(child) = lock_child::<D>(conn, key).await? {
-            member::release_on::<D>(conn, key, &child, now_ms).await?;
+        match lock_child::<D>(conn, key).await? {
+            Some(child) => member::release_on::<D>(conn, key, &child, now_ms).await,
+            None => Ok(false),
         }
-        Ok(())
     }
 }
 

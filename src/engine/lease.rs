@@ -36,6 +36,7 @@ pub(crate) async fn renew<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Re
     if renewed.is_none() {
         return Err(attempt::refusal(engine, &held).await);
     }
+    engine.running().goes_on(held.key.execution_id, held.payload.lease_ttl_ms);
     Ok(LeaseRenewal::new(lease_expires_at_ms.max(0).unsigned_abs(), held.payload.lease_epoch.0))
 }
 

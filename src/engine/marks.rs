@@ -14,6 +14,9 @@ const INTERVAL_MS: i64 = 1_000;
 /// How old a mark may become, however seldom claims are: one that nobody moves for a day is forgotten.
 const OLDEST_MS: i64 = 3_600_000;
 
+/// How long a mark counts as being there, once it was seen: what vanishes hides work no longer than that.
+const SEEN_MS: i64 = 1_000;
+
 /// How many lanes and capabilities are counted at once; beyond that counting begins anew.
 const COUNTED: usize = 1_024;
 
@@ -27,6 +30,8 @@ pub(crate) struct Marks {
 struct Counted {
     claims: u32,
     since_ms: i64,
+    /// When the mark was last known to be there.
+    seen_ms: i64,
 }
 
 impl Marks {
@@ -39,7 +44,7 @@ impl Marks {
         let age_ms = now_ms.saturating_sub(one.since_ms);
         let is_due = one.claims >= CLAIMS || (one.claims >= FEW_CLAIMS && age_ms >= INTERVAL_MS) || age_ms >= OLDEST_MS;
         if is_due {
-            *one = Counted { claims: 0, since_ms: now_ms };
+            *one = Counted { claims: 0, since_ms: now_ms, seen_ms: now_ms };
         }
         is_due
     }
@@ -50,13 +55,34 @@ impl Marks {
         if counted.len() >= COUNTED {
             counted.clear();
         }
-        counted.entry(mark_key).or_insert(Counted { claims: 0, since_ms: now_ms });
+        counted.entry(mark_key).or_insert(Counted { claims: 0, since_ms: now_ms, seen_ms: now_ms });
+    }
+
+    /// Whether nobody has seen the mark for a moment; whoever asks is to look.
+    pub(crate) fn is_doubtful(&self, mark_key: &str, now_ms: i64) -> bool {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner); // tidy: counts have no half-done state
+        counted.get_mut(mark_key).is_some_and(|one| {
+            let is_doubtful = now_ms.saturating_sub(one.seen_ms) >= SEEN_MS;
+            if is_doubtful {
+                one.seen_ms = now_ms;
+            }
+            is_doubtful
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_is_looked_for_once_in_a_while() {
+        let marks = Marks::default();
+        assert!(!marks.is_doubtful("plain", 5_000), "it is made first");
+        marks.made("plain".to_owned(), 5_000);
+        assert!(!marks.is_doubtful("plain", 5_999) && marks.is_doubtful("plain", 6_000));
+        assert!(!marks.is_doubtful("plain", 6_999) && marks.is_doubtful("plain", 7_000));
+    }
 
     #[test]
     fn a_mark_is_made_first_and_moved_after_a_few_claims_when_it_is_old_and_after_many_in_any_case() {

@@ -22,11 +22,13 @@ pub(crate) async fn lock_child<D: Dialect>(
     child.map_err(|error| unreadable("exec_core: raw_fields not valid JSON", error))
 }
 
-/// The events that ending a member wrote.
+/// The events that ending a member wrote, or its release.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Events {
     pub(crate) completion: Option<i64>,
     pub(crate) lease: Option<i64>,
+    /// Whether a member may be claimed now.
+    pub(crate) is_released: bool,
 }
 
 impl Events {
@@ -37,16 +39,19 @@ impl Events {
         if let Some(event_id) = self.lease {
             wakes.lease(event_id, partition_key);
         }
+        if self.is_released {
+            wakes.queued();
+        }
     }
 }
 
-/// Lets an execution be claimed whose dependencies are met, unless something else holds it back.
+/// Lets an execution be claimed whose dependencies are met, unless something else holds it back. Says whether it may be now.
 pub(crate) async fn release_on<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
     child: &dependency::DependencyChildLockRow,
     now_ms: i64,
-) -> Result<(), Abort> {
+) -> Result<bool, Abort> {
     let delay_until_ms = document::integer(&child.raw_fields, "delay_until");
     let phase = &child.lifecycle_phase;
     let released = release(phase, &child.ownership_state, &child.eligibility_state, delay_until_ms, now_ms);
@@ -55,6 +60,7 @@ pub(crate) async fn release_on<D: Dialect>(
         stored if *stored == AttemptWord::None || stored.as_str().is_empty() => AttemptWord::PendingFirstAttempt,
         stored => stored.clone(),
     };
+    let is_released = released == Some(Release::Now);
     match released {
         None => {}
         Some(Release::Now) => {
@@ -67,7 +73,7 @@ pub(crate) async fn release_on<D: Dialect>(
             conn.dependency_child_delay(&params).await?;
         }
     }
-    Ok(())
+    Ok(is_released)
 }
 
 /// A member of a flow that ends without its worker.
@@ -94,7 +100,7 @@ pub(crate) async fn skip_on<D: Dialect>(
     }
     let lease = revoke_on::<D>(conn, ending, current, ownership_state).await?;
     let completion = announce_on::<D>(conn, ending, CompletionWord::Skipped).await?;
-    Ok(Events { completion: Some(completion), lease })
+    Ok(Events { completion: Some(completion), lease, is_released: false })
 }
 
 /// Takes the lease away from the worker that holds one, and answers the event that says so.

@@ -35,6 +35,8 @@
 //! | `member` | what becomes of a flow's member that others decide about: released, skipped, its lease taken |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //! | `seize` | the locks of sweeps, which wait for nobody |
+//! | `measure` | the sweep that counts what there is on each lane |
+//! | `running` | the leases that were taken here and are not over |
 //! | `round` | what one run of a sweep is asked, and what it answers |
 //! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups, the ages of flows |
 //!
@@ -73,6 +75,7 @@ pub(crate) mod flow_cancel;
 pub(crate) mod group;
 pub(crate) mod lease;
 mod marks;
+pub(crate) mod measure;
 pub(crate) mod member;
 pub(crate) mod named;
 pub(crate) mod operator;
@@ -81,10 +84,12 @@ pub(crate) mod quota;
 pub(crate) mod resume;
 pub(crate) mod retention;
 pub(crate) mod round;
+mod running;
 pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod seize;
 pub(crate) mod server;
+mod shown;
 pub(crate) mod sibling;
 pub(crate) mod signal;
 pub(crate) mod signing;
@@ -105,9 +110,12 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::{FlowId, TimestampMs};
 
 use crate::clock::Clock;
-use crate::column::{LaneName, PartitionNumber};
+use crate::column::{ExecutionUuid, LaneName, PartitionNumber};
 use crate::db::{Db, Dialect};
+use crate::metric::{self, End};
 use marks::Marks;
+use running::Running;
+use shown::Shown;
 use signing::Signing;
 
 /// What operations run on. Clones share everything.
@@ -126,6 +134,8 @@ struct Shared<D: Dialect> {
     promotions: Promotions,
     release: Promotion,
     marks: Marks,
+    running: Running,
+    shown: Shown,
     signing: Signing,
 }
 
@@ -152,9 +162,20 @@ impl<D: Dialect> Engine<D> {
     pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (promotions, release, signing) = (Promotions::default(), Promotion::default(), Signing::default());
         let impatient = db.impatient();
-        let limit = Arc::default();
-        let shared =
-            Shared { db, impatient, clock, partitions, limit, promotions, release, marks: Marks::default(), signing };
+        let (limit, running, shown) = (Arc::default(), Running::default(), Shown::default());
+        let shared = Shared {
+            db,
+            impatient,
+            clock,
+            partitions,
+            limit,
+            promotions,
+            release,
+            marks: Marks::default(),
+            running,
+            shown,
+            signing,
+        };
         Self { shared: Arc::new(shared), is_impatient: false }
     }
 
@@ -217,6 +238,22 @@ impl<D: Dialect> Engine<D> {
     /// The claims since the marks of lanes were made.
     pub(crate) fn marks(&self) -> &Marks {
         &self.shared.marks
+    }
+
+    /// The leases that were taken here and are not over.
+    pub(crate) fn running(&self) -> &Running {
+        &self.shared.running
+    }
+
+    /// A worker let a lease go that was taken here, or elsewhere.
+    pub(crate) fn ended(&self, execution_id: ExecutionUuid, end: End) {
+        self.running().is_over(execution_id);
+        metric::ended(end);
+    }
+
+    /// What was told of the queues.
+    pub(crate) fn shown(&self) -> &Shown {
+        &self.shared.shown
     }
 
     /// The secret that signed last.

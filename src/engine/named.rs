@@ -19,6 +19,7 @@ use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry::TypedPolicy;
+use crate::metric::End;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
@@ -50,6 +51,7 @@ pub(crate) async fn renew<D: Dialect>(
     let renewed =
         engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if renewed.is_some() {
+        engine.running().goes_on(named.key.execution_id, args.lease_ttl_ms);
         return Ok(RenewLeaseResult::Renewed { expires_at: TimestampMs::from_millis(lease_expires_at_ms) });
     }
     let seen = Seen::of(engine, &named).await?;
@@ -90,6 +92,7 @@ pub(crate) async fn complete<D: Dialect>(
         })
         .await?;
     if done.is_some() {
+        engine.ended(named.key.execution_id, End::Completed);
         let execution_id = args.execution_id.clone();
         return Ok(CompleteExecutionResult::Completed { execution_id, public_state: PublicState::Completed });
     }
@@ -117,6 +120,8 @@ pub(crate) async fn fail<D: Dialect>(
         None => end(engine, &named, args, lease_epoch).await?,
     };
     if let Some(result) = done {
+        let is_retried = matches!(result, FailExecutionResult::RetryScheduled { .. });
+        engine.ended(named.key.execution_id, if is_retried { End::Retried } else { End::Failed });
         return Ok(result);
     }
     Seen::of(engine, &named).await?.attempt_refusal(engine, &named, lease_epoch).await?;

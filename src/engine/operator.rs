@@ -178,6 +178,7 @@ pub(crate) async fn revoke_lease<D: Dialect>(
         |done, wakes| {
             if let (_, Some(event_id)) = done {
                 wakes.lease(*event_id, partition_key);
+                wakes.queued();
             }
         }
     )?;
@@ -276,7 +277,10 @@ pub(crate) async fn replay<D: Dialect>(
             }
             replay_locked::<D>(conn, *key, &core, replays, *now_ms).await
         },
-        |done, wakes| wakes.operator(done.1, partition_key)
+        |done, wakes| {
+            wakes.operator(done.1, partition_key);
+            wakes.queued();
+        }
     )?;
     Ok(ReplayExecutionResult::Replayed { public_state })
 }

@@ -59,13 +59,27 @@ where
     while forgot(report, engine.db().unit::<S>(page()).await) && !time.is_over() {}
 }
 
+/// The same in one partition after the other.
+async fn delete_pages_in<D, S>(
+    engine: &Engine<D>,
+    time: Time<'_>,
+    report: &mut Report,
+    partitions: impl Iterator<Item = PartitionNumber>,
+    page: impl Fn(PartitionNumber) -> S,
+) where
+    D: Dialect,
+    S: Statement<Output = u64> + 'static,
+{
+    for partition_key in partitions {
+        delete_pages(engine, time, report, || page(partition_key)).await;
+    }
+}
+
 /// Keys of usage reports, of suspensions and of creations whose time is over.
 async fn forget_keys<D: Dialect>(engine: &Engine<D>, round: &Round, is_spread: bool, now_ms: i64, report: &mut Report) {
-    let time = round.time();
-    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
-        let params = || retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages(engine, time, report, params).await;
-    }
+    let partitions = D::counter_partitions(engine.partitions().num_budget_partitions);
+    let params = |partition_key| retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
+    delete_pages_in(engine, round.time(), report, partitions, params).await;
     let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
     if is_spread {
         let old = spread::SpreadSuspendKeyDeleteParams { created_before_ms };
@@ -108,11 +122,8 @@ async fn forget_events<D: Dialect>(
         let params = || retention::RetentionOperatorEventDeleteParams { page_size, before_ms };
         delete_pages(engine, round.time(), report, params).await;
     }
-    let time = round.time();
-    for partition_key in D::counter_partitions(WORKER_PARTITIONS) {
-        let params = || retention::RetentionWorkerEventDeleteParams { partition_key, before_ms, page_size };
-        delete_pages(engine, time, report, params).await;
-    }
+    let params = |partition_key| retention::RetentionWorkerEventDeleteParams { partition_key, before_ms, page_size };
+    delete_pages_in(engine, round.time(), report, D::counter_partitions(WORKER_PARTITIONS), params).await;
 }
 
 /// Completions from before a time that no flow still has to follow. A completion is as old as the host says that ended the
@@ -160,13 +171,11 @@ async fn forget_admissions<D: Dialect>(
     now_ms: i64,
     report: &mut Report,
 ) {
-    let time = round.time();
-    for partition_key in D::counter_partitions(engine.partitions().num_quota_partitions) {
-        let params = || quota::QuotaStrayAdmittedDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages(engine, time, report, params).await;
-        let params = || quota::QuotaStrayWindowDeleteParams { partition_key, before_ms, page_size: PAGE };
-        delete_pages(engine, time, report, params).await;
-    }
+    let partitions = || D::counter_partitions(engine.partitions().num_quota_partitions);
+    let params = |partition_key| quota::QuotaStrayAdmittedDeleteParams { partition_key, now_ms, page_size: PAGE };
+    delete_pages_in(engine, round.time(), report, partitions(), params).await;
+    let params = |partition_key| quota::QuotaStrayWindowDeleteParams { partition_key, before_ms, page_size: PAGE };
+    delete_pages_in(engine, round.time(), report, partitions(), params).await;
 }
 
 /// Grants that nobody used. An execution that was kept for the holder of one can be claimed again.

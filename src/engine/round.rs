@@ -1,5 +1,6 @@
 //! One run of a sweep: what its step is asked, and what it answers.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ff_core::backend::ScannerFilter;
@@ -20,6 +21,10 @@ pub(crate) struct Round {
     pub(crate) only_partition: Option<PartitionNumber>,
     /// How long what has served its time is kept.
     pub(crate) retention: Duration,
+    /// How long executions that failed are.
+    pub(crate) failed_retention: Duration,
+    /// How long those of some lanes are, whatever their end.
+    pub(crate) lane_retention: BTreeMap<String, Duration>,
     /// How long one run goes on at most.
     pub(crate) time_limit: Duration,
     /// How old a completion must be, in milliseconds, before its dependencies count as forgotten.
@@ -174,7 +179,16 @@ mod tests {
 
     fn round(time_limit: Duration, stopped: Option<watch::Receiver<bool>>) -> Round {
         let filter = ScannerFilter::NOOP;
-        Round { filter, only_partition: None, retention: Duration::ZERO, time_limit, stale_ms: 0, stopped }
+        Round {
+            filter,
+            only_partition: None,
+            retention: Duration::ZERO,
+            failed_retention: Duration::ZERO,
+            lane_retention: BTreeMap::new(),
+            time_limit,
+            stale_ms: 0,
+            stopped,
+        }
     }
 
     #[test]

@@ -539,12 +539,22 @@ async fn release_due<D: Dialect>(
 /// first, because a grant is given to whoever holds it; one that somebody works on is left for the next run.
 async fn release_granted<D: Dialect>(engine: &Engine<D>, key: ExecKey, now_ms: i64) -> Result<bool, EngineError> {
     let release = schedule::ScheduleGrantedReleaseParams { execution: key, now_ms };
-    transaction!(engine, "schedule_granted_release", [key, release], |conn| {
-        if seize::whole::<D>(conn, *key).await? != Seized::Taken {
-            return Ok(false);
+    transaction!(
+        engine,
+        "schedule_granted_release",
+        [key, release],
+        |conn| {
+            if seize::whole::<D>(conn, *key).await? != Seized::Taken {
+                return Ok(false);
+            }
+            Ok(conn.schedule_granted_release(release).await?.is_some())
+        },
+        |is_released, wakes| {
+            if *is_released {
+                wakes.queued();
+            }
         }
-        Ok(conn.schedule_granted_release(release).await?.is_some())
-    })
+    )
 }
 
 /// The same for one batch, unless this process did it a moment ago.

@@ -300,7 +300,7 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
     conn.sibling_execution_cancel(&sibling::SiblingExecutionCancelParams { now_ms, execution: ending.key }).await?;
     let lease = revoke_on::<D>(conn, ending, current, &member.ownership_state).await?;
     let completion = announce_on::<D>(conn, ending, CompletionWord::Cancelled).await?;
-    Ok(Events { completion: Some(completion), lease })
+    Ok(Events { completion: Some(completion), lease, is_released: false })
 }
 
 /// Rounds of the reconciler until nothing is left, for the table of sweeps.

@@ -169,9 +169,17 @@ pub(crate) async fn promote_due<D: Dialect>(
     let mut promoted = 0;
     for row in due {
         let key = row.execution;
-        promoted += transaction!(engine, "spread_promote", [key, now_ms], |conn| {
-            promote_on::<D>(conn, *key, *now_ms).await
-        })?;
+        promoted += transaction!(
+            engine,
+            "spread_promote",
+            [key, now_ms],
+            |conn| { promote_on::<D>(conn, *key, *now_ms).await },
+            |promoted, wakes| {
+                if *promoted > 0 {
+                    wakes.queued();
+                }
+            }
+        )?;
     }
     Ok(promoted)
 }

@@ -31,6 +31,7 @@ use crate::engine::attempt::{lost, named_by, seen};
 use crate::engine::policy::resume::required_names;
 use crate::engine::secret;
 use crate::engine::signing::Secret;
+use crate::metric::End;
 use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
@@ -254,6 +255,9 @@ async fn write<D: Dialect>(
             .db()
             .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key))
             .await?;
+        if entered.is_some() {
+            engine.ended(held.key.execution_id, End::Other);
+        }
         return Ok(entered.is_some());
     }
     let more: Vec<_> = bound
@@ -299,6 +303,9 @@ async fn write<D: Dialect>(
             }
         }
     )?;
+    if entered.is_some() {
+        engine.ended(held.key.execution_id, End::Other);
+    }
     Ok(entered.is_some())
 }
 

@@ -1,6 +1,7 @@
 //! Forgetting executions that ended long ago, with everything that is kept with them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use ff_core::backend::ScannerFilter;
 use ff_core::engine_error::EngineError;
@@ -57,13 +58,67 @@ pub(crate) async fn forget<D: Dialect>(
 /// whose clock is ahead of the database's forgets nothing early.
 pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let now_ms = engine.db().read(server::ServerTimeParams).await?.now_ms.min(engine.now_ms());
-    let before_ms = now_ms.saturating_sub(stored_ms(round.retention.as_millis()));
+    let before = |kept: Duration| now_ms.saturating_sub(stored_ms(kept.as_millis()));
+    let own = &round.lane_retention;
+    let others = Kept {
+        lane_id: None,
+        other_lanes: own.keys().cloned().collect(),
+        failed_before_ms: before(round.failed_retention),
+        others_before_ms: before(round.retention),
+    };
+    let of_lanes = own.iter().map(|(lane, kept)| Kept {
+        lane_id: Some(lane.clone().into()),
+        other_lanes: Vec::new(),
+        failed_before_ms: before(*kept),
+        others_before_ms: before(*kept),
+    });
+    let mut report = Report::default();
+    for kept in std::iter::once(others).chain(of_lanes) {
+        report.add(forget_due(engine, round, &kept, now_ms).await?);
+    }
+    Ok(report)
+}
+
+/// Whose time is over: the executions of a lane, or of all but some, that ended before these times.
+#[derive(Debug)]
+struct Kept {
+    lane_id: Option<LaneName>,
+    other_lanes: Vec<String>,
+    failed_before_ms: i64,
+    others_before_ms: i64,
+}
+
+impl Kept {
+    /// All that ended before a time.
+    fn before(ended_before_ms: i64) -> Self {
+        let (failed_before_ms, others_before_ms) = (ended_before_ms, ended_before_ms);
+        Self { lane_id: None, other_lanes: Vec::new(), failed_before_ms, others_before_ms }
+    }
+
+    /// Those of them that are asked for.
+    fn lock(&self, partition_key: PartitionNumber, executions: Vec<ExecutionUuid>) -> trim::TrimLockParams {
+        let Self { failed_before_ms, others_before_ms, .. } = *self;
+        let ended_before_ms = failed_before_ms.max(others_before_ms);
+        trim::TrimLockParams { partition_key, executions, ended_before_ms, failed_before_ms, others_before_ms }
+    }
+}
+
+async fn forget_due<D: Dialect>(
+    engine: &Engine<D>,
+    round: &Round,
+    kept: &Kept,
+    now_ms: i64,
+) -> Result<Report, EngineError> {
     let is_spread = engine.db().is_spread().await?;
     let mut pages = Pages::new(round, now_ms);
     while let Some(after) = pages.after() {
         let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
         let params = trim::TrimDueListParams {
-            ended_before_ms: before_ms,
+            ended_before_ms: kept.failed_before_ms.max(kept.others_before_ms),
+            failed_before_ms: kept.failed_before_ms,
+            others_before_ms: kept.others_before_ms,
+            lane_id: kept.lane_id.clone(),
+            other_lanes: kept.other_lanes.clone(),
             after_terminal_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
             after_execution_id: after.id.into(),
@@ -82,8 +137,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
         }
         for (partition_key, executions) in ended {
             for page in executions.chunks(PAGE as usize) {
-                let lock =
-                    trim::TrimLockParams { partition_key, executions: page.to_vec(), ended_before_ms: before_ms };
+                let lock = kept.lock(partition_key, page.to_vec());
                 match forget_page(engine, lock, &round.filter, is_spread).await {
                     Ok(forgotten) => pages.report.add(Report::of(forgotten)),
                     Err(error) => pages.count(Err(error)),
@@ -152,7 +206,7 @@ async fn forget_ended<D: Dialect>(
         after = (last.terminal_at_ms, last.execution_id);
         let is_last = (page.len() as i64) < page_size;
         let executions = page.into_iter().map(|row| row.execution_id).collect();
-        let lock = trim::TrimLockParams { partition_key, executions, ended_before_ms: before_ms };
+        let lock = Kept::before(before_ms).lock(partition_key, executions);
         let page = forget_page(engine, lock, filter, is_spread).await?;
         forgotten = forgotten.saturating_add(page);
         if is_last {

@@ -85,12 +85,22 @@ async fn let_go<D: Dialect>(
         blocking_reason: reason.clone(),
     };
     let key = row.execution;
-    transaction!(engine, "admission_unblock", [key, params], |conn| {
-        if seize::whole::<D>(conn, *key).await? != Seized::Taken {
-            return Ok(false);
+    transaction!(
+        engine,
+        "admission_unblock",
+        [key, params],
+        |conn| {
+            if seize::whole::<D>(conn, *key).await? != Seized::Taken {
+                return Ok(false);
+            }
+            Ok(conn.admission_unblock(params).await? > 0)
+        },
+        |is_unblocked, wakes| {
+            if *is_unblocked {
+                wakes.queued();
+            }
         }
-        Ok(conn.admission_unblock(params).await? > 0)
-    })
+    )
 }
 
 async fn have_budgets_room<D: Dialect>(

@@ -1,5 +1,6 @@
 //! How often the sweeps run. An interval of zero turns one off.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ff_core::backend::ScannerFilter;
@@ -8,8 +9,8 @@ use crate::engine::round::Round;
 
 /// Intervals of all sweeps, the same for both databases, and what they are given.
 ///
-/// The default runs every sweep at its usual pace, which is all that a fresh database needs so that the
-/// work of crashed workers is taken up again. [`FullScannerConfig::off`] runs none.
+/// The default runs every sweep at its usual pace but the counts for whoever records them, which is all that a fresh
+/// database needs so that the work of crashed workers is taken up again. [`FullScannerConfig::off`] runs none.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -59,11 +60,18 @@ pub struct FullScannerConfig {
     /// Between two looks for rows that served their time: keys, grants nobody used, events, admissions, flows that
     /// are over. `docs/retention.md` says what bounds each table.
     pub growth_interval: Duration,
+    /// Between two counts of what there is on each lane, for whoever records what is measured: never unless it is set.
+    /// `docs/operations.md` has the measurements.
+    pub measure_interval: Duration,
     /// How old a completion must be, in milliseconds, before its dependencies count as forgotten.
     pub dependency_stale_threshold_ms: i64,
     /// How long an execution that ended is kept, and how long events, flows that are over and the history of worker
     /// instances are: a day unless it is set. Without a filter, `growth_interval` forgets the latter.
     pub retention: Duration,
+    /// How long an execution that failed is kept: as long as others, unless it is set. Its events go when those of others do.
+    pub failed_retention: Option<Duration>,
+    /// How long the executions of some lanes are kept instead, whatever their end, by the lane's name.
+    pub lane_retention: BTreeMap<String, Duration>,
     /// How long one run of a sweep goes on at most with one kind of rows: half a minute unless it is set. It goes on page
     /// by page until nothing is left to do, and does a page at least; the rest is for the next run.
     pub sweep_time_limit: Duration,
@@ -126,8 +134,11 @@ impl FullScannerConfig {
             edge_cancel_reconciler_interval: Duration::ZERO,
             worker_registry_ttl_interval: Duration::ZERO,
             growth_interval: Duration::ZERO,
+            measure_interval: Duration::ZERO,
             dependency_stale_threshold_ms: Self::DEFAULT_DEP_STALE_MS,
             retention: Duration::from_secs(24 * 60 * 60),
+            failed_retention: None,
+            lane_retention: BTreeMap::new(),
             sweep_time_limit: Duration::from_secs(30),
             scanner_filter: ScannerFilter::NOOP,
         }
@@ -139,6 +150,8 @@ impl FullScannerConfig {
             filter: self.scanner_filter.clone(),
             only_partition: None,
             retention: self.retention,
+            failed_retention: self.failed_retention.unwrap_or(self.retention), // tidy: a setting
+            lane_retention: self.lane_retention.clone(),
             time_limit: self.sweep_time_limit,
             stale_ms: self.dependency_stale_threshold_ms,
             stopped: None,

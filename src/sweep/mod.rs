@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::db::{Dialect, sweeping};
 use crate::engine::round::{Report, Round};
 use crate::engine::{Engine, WeakEngine};
+use crate::metric;
 
 mod config;
 pub(crate) mod follow;
@@ -117,6 +118,7 @@ async fn repeat<D: Dialect>(
     mut stopped: watch::Receiver<bool>,
 ) {
     let (interval, round) = ((sweep.interval)(&config), Round { stopped: Some(stopped.clone()), ..config.round() });
+    let mut due = Instant::now() + interval;
     loop {
         tokio::select! {
             // Also when the handle is gone.
@@ -128,7 +130,12 @@ async fn repeat<D: Dialect>(
             tracing::warn!(sweep = sweep.name, "the server has not told the time yet, so nothing is swept");
             continue;
         }
-        match sweeping((sweep.step)(&engine.impatient(), &round)).await {
+        let begun = Instant::now();
+        let ended = sweeping((sweep.step)(&engine.impatient(), &round)).await;
+        let (rows, errors) = ended.as_ref().map_or((0, 1), |report| (report.processed, report.errors));
+        metric::swept(sweep.name, begun.elapsed(), begun.duration_since(due), rows, errors);
+        due = Instant::now() + interval;
+        match ended {
             Ok(Report { processed: 0, errors: 0 }) => {}
             Ok(Report { processed, errors }) => tracing::debug!(sweep = sweep.name, processed, errors, "swept"),
             Err(error) => tracing::warn!(sweep = sweep.name, %error, "a sweep failed"),

@@ -16,8 +16,8 @@ use super::config::FullScannerConfig;
 use crate::db::Dialect;
 use crate::engine::round::{Report, Round};
 use crate::engine::{
-    Engine, budget, dependency, execution, expiry, flow, flow_cancel, quota, retention, schedule, sibling, trim,
-    unblock, worker,
+    Engine, budget, dependency, execution, expiry, flow, flow_cancel, measure, quota, retention, schedule, sibling,
+    trim, unblock, worker,
 };
 
 /// One run of a sweep.
@@ -62,6 +62,7 @@ pub(crate) fn all<D: Dialect>() -> Vec<Sweep<D>> {
         sweep!("growth", growth_interval, |engine, round| retention::sweep(engine, round)),
         sweep!("index_reconciler", index_reconciler_interval, |engine, round| expiry::sweep_checks(engine, round)),
         sweep!("lease_expiry", lease_expiry_interval, |engine, round| expiry::sweep_leases(engine, round)),
+        sweep!("measure", measure_interval, |engine| measure::sweep(engine)),
         sweep!("pending_wp_expiry", pending_wp_expiry_interval, |engine, round| expiry::sweep_waitpoints(engine, round)),
         sweep!("quota_reconciler", quota_reconciler_interval, |engine| quota::reconcile_all(engine)),
         sweep!("retention_trimmer", retention_trimmer_interval, |engine, round| trim::sweep(engine, round)),

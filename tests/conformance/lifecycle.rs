@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use ff_core::backend::{PrepareOutcome, TailVisibility};
+use ff_core::backend::{CapabilitySet, PrepareOutcome, TailVisibility};
 use ff_core::contracts::StreamCursor;
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, LaneId};
 
+use crate::every_method::lane;
 use crate::harness::{PATIENCE, Sweeps, on_every_database, payload, policy};
 
 on_every_database! {
@@ -71,7 +72,10 @@ on_every_database! {
             h.backend.shutdown_prepare(Duration::from_secs(1)).await.unwrap();
         }
         assert_eq!(h.backend.read_execution_state(&id).await.unwrap(), Some(PublicState::Waiting));
-        assert!(h.claim("worker-a").await.is_some());
+        assert!(h.claim("worker-a").await.is_none(), "nothing is claimed any more where it was shut down");
+        let policy = policy("worker-b");
+        let claimed = h.another_handle().await.claim(&lane(), &CapabilitySet::default(), policy).await.unwrap();
+        assert!(claimed.is_some(), "and elsewhere it is");
     }
 
     async fn shutdown_stops_the_sweeps(h) {

@@ -9,30 +9,8 @@ use ff_core::types::LaneId;
 use futures_util::future::join_all;
 
 use crate::harness::{Kind, T0, creation, database_url, id_in, policy, run};
+use crate::retention::SWEEPS;
 use crate::sessions::url;
-
-const SWEEPS: [&str; 20] = [
-    "attempt_timeout",
-    "budget_reconciler",
-    "budget_reset",
-    "cancel_reconciler",
-    "delayed_promoter",
-    "dependency",
-    "edge_cancel_dispatcher",
-    "edge_cancel_reconciler",
-    "execution_deadline",
-    "flow_projector",
-    "grant_expiry",
-    "growth",
-    "index_reconciler",
-    "lease_expiry",
-    "pending_wp_expiry",
-    "quota_reconciler",
-    "retention_trimmer",
-    "suspension_timeout",
-    "unblock",
-    "worker_registry_ttl_sweep",
-];
 
 /// How many connections sweep.
 const CONNECTIONS: u32 = 4;

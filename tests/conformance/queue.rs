@@ -117,19 +117,6 @@ on_every_database! {
         }
     }
 
-    async fn a_claim_does_not_wait(h) {
-        let patient = ClaimPolicy::new(
-            WorkerId::new("w"),
-            WorkerInstanceId::new("i"),
-            1,
-            Some(std::time::Duration::from_secs(3_600)),
-        );
-        let (lane, nothing) = (LaneId::new("lane"), CapabilitySet::default());
-        let claim = h.backend.claim(&lane, &nothing, patient);
-        let claimed = tokio::time::timeout(crate::harness::PATIENCE, claim).await.expect("it answers at once");
-        assert!(claimed.unwrap().is_none());
-    }
-
     async fn lanes_are_told_apart_by_their_bytes(h) {
         let id = h.create_with(|args| args.lane_id = LaneId::new("Lane")).await;
         assert!(h.claim("worker-a").await.is_none());

@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ff_backend_sql::{FullScannerConfig, PostgresBackend};
-use ff_core::backend::{BackendConfig, CancelFlowPolicy, CancelFlowWait, ScannerFilter};
+use ff_core::backend::{
+    BackendConfig, CancelFlowPolicy, CancelFlowWait, CapabilitySet, FailureClass, FailureReason, ScannerFilter,
+};
 use ff_core::contracts::{IdempotencyKey, RecordSpendArgs};
 use ff_core::partition::PartitionConfig;
 use ff_core::policy::RoutingRequirements;
-use ff_core::types::{ExecutionId, FlowId};
+use ff_core::types::{ExecutionId, FlowId, LaneId};
 
 use crate::dependency::{edge, member, settled, succeed};
 use crate::flow::created as flow_created;
-use crate::harness::{Harness as Opened, Kind, Place, T0, Tables, id_in, on_every_database, run, uuid_of};
+use crate::harness::{Harness as Opened, Kind, Place, T0, Tables, id_in, on_every_database, policy, run, uuid_of};
 use crate::suspend::suspended_with;
 use crate::trim::random;
 use crate::{budget, every_method, flow_cancel, operator};
@@ -26,7 +28,8 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 /// How often the work of a day is done.
 const SHIFTS: i64 = 3;
 
-const SWEEPS: [&str; 20] = [
+/// All sweeps.
+pub(crate) const SWEEPS: [&str; 20] = [
     "attempt_timeout",
     "budget_reconciler",
     "budget_reset",
@@ -136,6 +139,21 @@ async fn more_work(h: &Opened) {
     .await;
 }
 
+/// An execution of a lane that came to its end.
+async fn ended_on(h: &Opened, lane: &str, fails: bool) -> ExecutionId {
+    let lane = LaneId::new(lane);
+    let id = h.create_with(|args| args.lane_id = lane.clone()).await;
+    let claimed = h.backend.claim(&lane, &CapabilitySet::default(), policy("worker-a")).await;
+    let handle = claimed.expect("an answer").expect("it is claimed");
+    if fails {
+        let reason = FailureReason::new("no luck");
+        h.backend.fail(&handle, reason, FailureClass::Permanent).await.expect("it fails");
+    } else {
+        h.backend.complete(&handle, None).await.expect("it is completed");
+    }
+    id
+}
+
 /// Ends whatever still lives.
 async fn end_everything(h: &Opened) {
     let hex = match h.tables() {
@@ -187,6 +205,32 @@ async fn a_page_has_its_size_under_every_plan() {
 }
 
 on_every_database! {
+    async fn what_failed_and_what_a_lane_keeps_have_times_of_their_own(h) {
+        let mut config = FullScannerConfig::default();
+        config.failed_retention = Some(Duration::from_secs(3 * 24 * 60 * 60));
+        config.lane_retention.insert("brief".to_owned(), Duration::from_secs(60 * 60));
+        config.lane_retention.insert("long".to_owned(), Duration::from_secs(5 * 24 * 60 * 60));
+        let failed = vec![ended_on(&h, "lane", true).await];
+        let completed = vec![ended_on(&h, "lane", false).await];
+        let brief = vec![ended_on(&h, "brief", true).await, ended_on(&h, "brief", false).await];
+        let long = vec![ended_on(&h, "long", false).await];
+        for (after_ms, gone) in [
+            (HOUR_MS + 1, vec![&brief]),
+            (DAY_MS, vec![&brief, &completed]),
+            (2 * DAY_MS, vec![&brief, &completed, &failed]),
+            (2 * DAY_MS, vec![&brief, &completed, &failed, &long]),
+        ] {
+            h.pass_ms(after_ms);
+            h.sweep_with("retention_trimmer", &config).await;
+            for ids in [&failed, &completed, &brief, &long] {
+                for id in ids {
+                    let is_there = h.backend.read_execution_state(id).await.expect("an answer").is_some();
+                    assert_eq!(is_there, !gone.contains(&ids), "{id} after {} ms", h.clock.now_ms() - T0);
+                }
+            }
+        }
+    }
+
     async fn after_the_work_of_a_day_no_table_holds_more_than_what_lives(h) {
         let fates = listed();
         let mut most: BTreeMap<String, i64> = BTreeMap::new();

@@ -14,6 +14,8 @@ mod postgres;
 mod postgres_paths;
 #[cfg(feature = "postgres")]
 mod postgres_queues;
+#[cfg(feature = "postgres")]
+mod postgres_readers;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

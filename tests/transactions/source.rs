@@ -4,7 +4,7 @@
 //! `.NAME::<D>(conn, …)`. Every branch counts, in the order of the source. What `engine/seize.rs` does is for sweeps; where
 //! it stands behind `&&`, the transaction is for others as well. Such a transaction is two: one for them, without it, and
 //! one for the sweep, whose name ends in `_swept`. A statement that runs in transactions and by itself too, as
-//! `.unit(params)` or `.unit_telling(params, …)`, has a transaction of its own, whose name ends in `_alone`; which one it
+//! `.unit(params)`, `.unit_counting(params, …)` or `.unit_telling(params, …)`, has a transaction of its own, whose name ends in `_alone`; which one it
 //! is says the last type of parameters that the function names up to there.
 
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// The statements that run by themselves.
 fn units_of(text: &str) -> Vec<String> {
-    let calls = [".unit(", ".unit::<", ".unit_telling(", ".unit_telling::<", ".combined_telling("];
+    let calls = [".unit(", ".unit::<", ".unit_telling(", ".unit_telling::<", ".unit_counting(", ".combined_telling("];
     let mut places: Vec<usize> = calls.iter().flat_map(|call| text.match_indices(call)).map(|(at, _)| at).collect();
     places.sort_unstable();
     // What is generic over the statement is called with one elsewhere.

@@ -1,1 +1,1 @@
-SELECT set_config('lock_timeout', '0', false)
+SELECT set_config('lock_timeout', $1, false)

@@ -162,7 +162,8 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1160_waitpoints_of_many",
         "1161_event_times",
         "1162_delayed_lanes",
-        "1170_delayed_rows",
+        "1163_delayed_rows",
+        "1170_overtaken_claims",
     ]
 );
 

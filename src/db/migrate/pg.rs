@@ -5,11 +5,16 @@
 //! row, except where its first line asks for a commit after each statement, because all of them
 //! together would need more locks than a server with default settings has. The statements of such a
 //! file can be repeated, so a run that was interrupted in the middle is continued by the next one.
+//!
+//! Whoever waits for a table to itself keeps everybody waiting who comes for that table later. So a statement waits for a
+//! moment only; then it lets those pass who came after it, and tries again until whoever is in the table has left. A
+//! long read, a dump say, delays the run and nobody else.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use sqlx::error::DatabaseError;
 use sqlx::migrate::{Migrate, MigrateError};
 use sqlx::pool::PoolConnection;
 use sqlx::{Acquire, PgConnection, PgPool, Postgres};
@@ -28,6 +33,16 @@ const SPREAD: &str = include_str!("../../../schema/ledger/pg/spread.sql");
 const SPREAD_POSSIBLE: &str = include_str!("../../../schema/ledger/pg/spread_possible.sql");
 const SET_SHARDS: &str = include_str!("../../../schema/ledger/pg/spread_shards.sql");
 const SET_PARTITIONS: &str = include_str!("../../../schema/ledger/pg/partitions_set.sql");
+
+/// How long a statement waits for a table before it lets those pass who wait behind it.
+const MOMENT: &str = "200ms";
+
+/// What a server says of a wait that was too long, and of two that waited for one another.
+const GIVEN_UP: [&str; 2] = ["55P03", "40P01"];
+
+/// How long it lets them, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// How many connections share the work of a file that allows it, besides the one with the lock.
 const HELPERS: u32 = 3;
@@ -119,8 +134,9 @@ pub async fn apply_migrations_with(pool: &PgPool, options: MigrationOptions) -> 
     // The lock belongs to the session. Closing the connection gives it up even when this future is
     // dropped half way.
     connection.close_on_drop();
-    wait_for_locks(&mut connection).await?;
+    set_patience(&mut connection, "0").await?;
     connection.lock().await?;
+    set_patience(&mut connection, MOMENT).await?;
     connection.ensure_migrations_table(LEDGER_TABLE).await?;
     sqlx::raw_sql(CREATE_ADDITIONS).execute(&mut *connection).await?;
     if let Some(version) = connection.dirty_version(LEDGER_TABLE).await? {
@@ -149,7 +165,7 @@ async fn spread(connection: &mut PgConnection, shards: u16) -> Result<(), Migrat
     }
     sqlx::query(SET_SHARDS).bind(shards.to_string()).execute(&mut *connection).await?;
     for statement in statements(SPREAD) {
-        sqlx::raw_sql(statement).execute(&mut *connection).await?;
+        execute(connection, statement).await?;
     }
     Ok(())
 }
@@ -164,12 +180,55 @@ async fn applied(connection: &mut PgConnection) -> Result<Vec<i64>, MigrationErr
 /// Applies one version and records it, both or neither.
 async fn apply(connection: &mut PgConnection, step: &Step) -> Result<(), MigrationError> {
     let failed = |error| MigrateError::ExecuteMigration(error, step.version());
+    let mut turns = Turns::new();
+    loop {
+        match apply_once(connection, step).await {
+            Ok(()) => return Ok(()),
+            Err(error) => turns.next(error).await.map_err(failed)?,
+        }
+    }
+}
+
+async fn apply_once(connection: &mut PgConnection, step: &Step) -> Result<(), sqlx::Error> {
     let start = Instant::now();
     let mut transaction = connection.begin().await?;
-    sqlx::raw_sql(step.sql).execute(&mut *transaction).await.map_err(failed)?;
-    record(&mut transaction, step, start).await.map_err(failed)?;
-    transaction.commit().await.map_err(failed)?;
-    Ok(())
+    sqlx::raw_sql(step.sql).execute(&mut *transaction).await?;
+    record(&mut transaction, step, start).await?;
+    transaction.commit().await
+}
+
+/// Runs a statement that can be repeated.
+async fn execute(connection: &mut PgConnection, statement: &'static str) -> Result<(), sqlx::Error> {
+    let mut turns = Turns::new();
+    loop {
+        match sqlx::raw_sql(statement).execute(&mut *connection).await {
+            Ok(_) => return Ok(()),
+            Err(error) => turns.next(error).await?,
+        }
+    }
+}
+
+/// The tries of something that gives way to others.
+struct Turns {
+    pause: Duration,
+}
+
+impl Turns {
+    fn new() -> Self {
+        Self { pause: FIRST_PAUSE }
+    }
+
+    /// Lets those pass who wait behind what was given up; an error that says anything else stays one.
+    async fn next(&mut self, error: sqlx::Error) -> Result<(), sqlx::Error> {
+        let code = error.as_database_error().and_then(DatabaseError::code);
+        if !code.is_some_and(|code| GIVEN_UP.contains(&&*code)) {
+            return Err(error);
+        }
+        tracing::info!(%error, "a migration gives way to whoever waits behind it for a table that is in use");
+        tokio::time::sleep(self.pause).await;
+        self.pause = LONGEST_PAUSE.min(self.pause * 2);
+        Ok(())
+    }
 }
 
 /// Applies one version statement by statement and records it at the end.
@@ -183,7 +242,7 @@ async fn apply_stepwise(
     let start = Instant::now();
     for group in groups(statements(step.sql)) {
         if let [statement] = group[..] {
-            sqlx::raw_sql(statement).execute(&mut *connection).await.map_err(failed)?;
+            execute(connection, statement).await.map_err(failed)?;
         } else {
             share(pool, connection, group, options).await.map_err(failed)?;
         }
@@ -218,7 +277,7 @@ async fn share(
     let mut helpers = helpers(pool).await;
     for helper in &mut helpers {
         helper.close_on_drop();
-        wait_for_locks(helper).await?;
+        set_patience(helper, MOMENT).await?;
     }
     let queue = Mutex::new(statements.into_iter());
     let workers = helpers.iter_mut().map(|helper| &mut **helper).chain([connection]);
@@ -245,15 +304,15 @@ async fn drain(
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next(); // tidy: a lock
         let Some(statement) = next else { break };
-        sqlx::raw_sql(statement).execute(&mut *connection).await?;
+        execute(connection, statement).await?;
     }
     set_partitions(connection, String::new()).await
 }
 
-/// Has the session wait for locks as long as it takes, whatever its pool says: another run may be at work, and a table
-/// in use. The session is closed when the run ends.
-async fn wait_for_locks(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::raw_sql(SET_PATIENCE).execute(connection).await.map(drop)
+/// Says how long the session waits for a lock, whatever its pool says: for another run as long as that takes, which
+/// keeps nobody from anything, for a table a moment. The session is closed when the run ends.
+async fn set_patience(connection: &mut PgConnection, lock_timeout: &str) -> Result<(), sqlx::Error> {
+    sqlx::query(SET_PATIENCE).bind(lock_timeout).execute(connection).await.map(drop)
 }
 
 /// Tells the session how many partitions a table gets; an empty text takes it back.

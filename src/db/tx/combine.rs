@@ -31,10 +31,11 @@ use tracing::Instrument as _;
 
 use super::given::{Given, InHand};
 use super::{Surroundings, span};
-use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Postgres, Store};
+use crate::db::dialect::{Answers, Combined, Combines, Dialect as _, Kind, Patience, Postgres, Store};
 use crate::db::error::{Abort, shared, transport};
 use crate::db::fault::{Step, inherited};
 use crate::db::wake::Wakes;
+use crate::metric;
 
 /// How many runs of a group are on their way at most.
 const IN_FLIGHT: usize = 2;
@@ -222,16 +223,28 @@ impl<P: Combines, S: Carrier> Drop for Room<P, S> {
         match members.len() {
             0 => {}
             1 => members.remove(0).alone(Some(room())),
-            _ => drop(self.runtime.spawn(inherited(run_together(room(), members)))),
+            _ => drop(self.runtime.spawn(inherited(run_together(room(), Together(members))))),
         }
     }
 }
 
+/// Members of one run. Where it is dropped before it began, because the runtime that it was to run in has ended, each runs in
+/// its caller's own future.
+struct Together<P: Combines, S: Carrier>(Vec<Box<dyn Member<P, S>>>);
+
+impl<P: Combines, S: Carrier> Drop for Together<P, S> {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(|member| member.alone(None));
+    }
+}
+
 /// Runs the members in one statement and answers them.
-async fn run_together<P: Combines, S: Carrier>(room: Room<P, S>, members: Vec<Box<dyn Member<P, S>>>) {
+async fn run_together<P: Combines, S: Carrier>(room: Room<P, S>, mut together: Together<P, S>) {
+    let members = std::mem::take(&mut together.0);
     let Some(name) = members.first().map(|member| member.name()) else { return };
     let span = span::<Postgres>(name, Kind::Unit, Patience::Caller);
     let params: Vec<&P> = members.iter().map(|member| member.params()).collect();
+    metric::went_together(Postgres::LABEL, params.len());
     let ended = room.store.run_many(name, &params).instrument(span).await;
     match ended {
         Ok(answers) => settle(room.store.as_ref(), members, answers),
@@ -348,6 +361,7 @@ async fn run_as_one_of_many<S: Carrier, O: Combined<Postgres>>(
     operation: &O,
 ) -> Result<O::Answer, Uncarried> {
     let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
+    metric::went_together(Postgres::LABEL, 1);
     let answers = store.run_many(operation.name(), &[operation.params()]).instrument(span).await?;
     let Some(answer) = answers.into_iter().next() else { return Err(Uncarried::Undone) };
     let mut wakes = Wakes::default();

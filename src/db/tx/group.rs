@@ -33,6 +33,7 @@ use crate::db::executor::{block_on, receive, stay_on_one_cpu};
 use crate::db::fault::{Faults, Step};
 use crate::db::opening::{CHECKPOINT, Opening, can_wait};
 use crate::db::wake::Wakes;
+use crate::metric;
 
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.
 const GROUP_LIMIT: usize = 64;
@@ -311,6 +312,7 @@ impl Group {
     /// Answers once the commit is durable; at once if it wrote nothing and all before it are. One that came alone is
     /// brought to the disk here: there is nobody to run meanwhile, and another thread would have to wake up first.
     fn answer(&self, members: Vec<Box<dyn Member>>, Commit { number, wrote }: Commit) {
+        metric::went_together(Sqlite::LABEL, members.len());
         let Some(log) = &self.log else {
             return members.into_iter().for_each(|member| member.settle(&self.around));
         };

@@ -24,11 +24,12 @@ use crate::statements::suspension::{SuspensionEnterManyGiven, SuspensionEnterPar
 
 impl Combines for LeaseClaimParams {
     type Answer = Option<LeaseClaimRow>;
-    type Group = ();
+    /// A lane that takes long to read keeps no other one waiting.
+    type Group = LaneName;
     type Key = ();
 
     fn group(&self) -> Option<Self::Group> {
-        Some(())
+        Some(self.lane_id.clone())
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {

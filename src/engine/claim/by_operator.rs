@@ -45,7 +45,8 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
         |taken, wakes| wakes.lease(taken.lease_event_id, partition_key)
     )?;
     let Taken { attempt_index, lease_epoch, before, .. } = taken;
-    let took = Took::Lease { key, attempt_index, lease_epoch, lease_id: lease_id.clone(), before };
+    let lease_ttl_ms = args.lease_duration_ms;
+    let took = Took::Lease { key, attempt_index, lease_epoch, lease_id: lease_id.clone(), lease_ttl_ms, before };
     let outcome = ClaimGrantOutcome::new(lease_id, lease_epoch.shown(), AttemptIndex::new(attempt_index.number()?));
     Ok((outcome, Some(took)))
 }

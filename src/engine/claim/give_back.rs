@@ -26,7 +26,14 @@ use crate::statements::{Statements, execution, giveback, grant, schedule};
 #[derive(Debug, Clone)]
 pub(crate) enum Took {
     /// The lease of an attempt.
-    Lease { key: ExecKey, attempt_index: StoredIndex, lease_epoch: StoredEpoch, lease_id: LeaseId, before: Before },
+    Lease {
+        key: ExecKey,
+        attempt_index: StoredIndex,
+        lease_epoch: StoredEpoch,
+        lease_id: LeaseId,
+        lease_ttl_ms: u64,
+        before: Before,
+    },
     /// A grant of an execution that waits for it.
     Grant { key: ExecKey, grant_key: String },
 }
@@ -77,7 +84,12 @@ where
         Err(_) => return Err(transport::<D>(sqlx::Error::WorkerCrashed)),
     };
     match offer.content.take() {
-        Some((answer, _)) => Ok(answer),
+        Some((answer, took)) => {
+            if let Some(Took::Lease { key, lease_ttl_ms, .. }) = took {
+                offer.engine.running().goes_on(key.execution_id, lease_ttl_ms);
+            }
+            Ok(answer)
+        }
         None => Err(transport::<D>(sqlx::Error::WorkerCrashed)),
     }
 }
@@ -89,7 +101,7 @@ where
 /// follows the claim's own. What a quota admitted stays admitted and is not counted again.
 async fn give_back<D: Dialect>(engine: &Engine<D>, took: &Took) -> Result<(), EngineError> {
     match took.clone() {
-        Took::Lease { key, attempt_index, lease_epoch, lease_id, before } => {
+        Took::Lease { key, attempt_index, lease_epoch, lease_id, before, .. } => {
             let lease = Lease { key, attempt_index, lease_epoch, lease_id, before, now_ms: engine.now_ms() };
             transaction!(
                 engine,
@@ -99,14 +111,19 @@ async fn give_back<D: Dialect>(engine: &Engine<D>, took: &Took) -> Result<(), En
                 |event_id, wakes| {
                     if let Some(event_id) = event_id {
                         wakes.lease(*event_id, key.partition_key);
+                        wakes.queued();
                     }
                 }
             )?;
         }
         Took::Grant { key, grant_key } => {
-            transaction!(engine, "giveback_grant", [key, grant_key], |conn| {
-                ungrant_on::<D>(conn, *key, grant_key).await
-            })?;
+            transaction!(
+                engine,
+                "giveback_grant",
+                [key, grant_key],
+                |conn| { ungrant_on::<D>(conn, *key, grant_key).await },
+                |_done, wakes| wakes.queued()
+            )?;
         }
     }
     Ok(())

@@ -28,7 +28,7 @@ impl Granted {
     /// What was taken from there, for the case that nobody takes the handle.
     pub(crate) fn took(&self, key: ExecKey, before: Before) -> Took {
         let (attempt_index, lease_epoch, lease_id) = (self.attempt_index, self.lease_epoch, self.lease_id.clone());
-        Took::Lease { key, attempt_index, lease_epoch, lease_id, before }
+        Took::Lease { key, attempt_index, lease_epoch, lease_id, lease_ttl_ms: self.lease_ttl_ms, before }
     }
 
     /// The handle.

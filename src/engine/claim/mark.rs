@@ -12,10 +12,10 @@ use crate::column::LaneName;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::model::hex;
-use crate::statements::lease::LeaseMarkParams;
+use crate::statements::lease::{LeaseMarkParams, LeaseMarkReadParams};
 
 /// A lane and what a worker is capable of.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Asked {
     lane_id: LaneName,
     capabilities: Value,
@@ -36,11 +36,30 @@ impl Asked {
 }
 
 /// Makes the mark where this process has not made it yet, and moves it where it is time.
-pub(crate) async fn mark_sometimes<D: Dialect>(engine: &Engine<D>, asked: Asked) -> Result<(), EngineError> {
+pub(crate) async fn mark_sometimes<D: Dialect>(engine: &Engine<D>, asked: &Asked) -> Result<(), EngineError> {
     let now_ms = engine.now_ms();
     if !engine.marks().is_due(&asked.mark_key, now_ms) {
         return Ok(());
     }
+    make(engine, asked.clone(), now_ms).await
+}
+
+/// Makes a mark anew that has vanished, and says whether it had: somebody emptied its table, or went back to a copy of the
+/// database. Without its mark nothing of a lane is found. To be asked by a claim that found nothing.
+pub(crate) async fn make_anew<D: Dialect>(engine: &Engine<D>, asked: &Asked) -> Result<bool, EngineError> {
+    let now_ms = engine.now_ms();
+    if !engine.marks().is_doubtful(&asked.mark_key, now_ms) {
+        return Ok(false);
+    }
+    let read = LeaseMarkReadParams { mark_key: asked.mark_key.clone() };
+    if engine.db().read(read).await?.is_some() {
+        return Ok(false);
+    }
+    make(engine, asked.clone(), now_ms).await?;
+    Ok(true)
+}
+
+async fn make<D: Dialect>(engine: &Engine<D>, asked: Asked, now_ms: i64) -> Result<(), EngineError> {
     let Asked { lane_id, capabilities, mark_key } = asked;
     let mark = LeaseMarkParams { mark_key: mark_key.clone(), lane_id, capabilities, now_ms };
     engine.db().unit(mark).await?;

@@ -19,9 +19,10 @@ mod queue;
 pub(crate) mod reclaim;
 mod reseat;
 mod resumed;
+mod wait;
 
 pub(crate) use by_grant::by_grant;
 pub(crate) use by_operator::grant_and_claim;
-pub(crate) use queue::next;
 pub(crate) use reseat::by_resume_grant;
 pub(crate) use resumed::claim as resumed;
+pub(crate) use wait::{Wanted, next_within};

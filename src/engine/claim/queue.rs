@@ -6,7 +6,7 @@ use ff_core::types::{LaneId, LeaseId};
 use crate::db::{Dialect, Wakes};
 use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
-use crate::engine::claim::mark::{Asked, mark_sometimes};
+use crate::engine::claim::mark::{Asked, make_anew, mark_sometimes};
 use crate::engine::policy::give_back::Before;
 use crate::engine::{Engine, execution, spread};
 use crate::model::id::{attempt_id, reject_nul};
@@ -14,7 +14,7 @@ use crate::model::limits;
 use crate::statements::lease;
 
 /// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
-/// first, then oldest. Answers at once, `None` when there is none; `policy.max_wait` is not waited for.
+/// first, then oldest. Answers at once, `None` when there is none.
 ///
 /// Precondition: none. Effect: one execution becomes active, its attempt gets a new epoch, an `acquired`
 /// event is written. Repeating it claims another execution.
@@ -60,11 +60,14 @@ async fn claim_now<D: Dialect>(
     let claimed = if engine.db().is_spread().await? {
         spread::claim(engine, params, &capabilities.tokens).await?
     } else {
-        mark_sometimes(engine, asked).await?;
+        mark_sometimes(engine, &asked).await?;
         let told = move |row: &lease::LeaseClaimRow, wakes: &mut Wakes| {
             wakes.lease(row.lease_event_id, row.execution.partition_key);
         };
-        engine.db().combined_telling(params, told).await?
+        match engine.db().combined_telling(params.clone(), told).await? {
+            None if make_anew(engine, &asked).await? => engine.db().combined_telling(params, told).await?,
+            claimed => claimed,
+        }
     };
     let Some(row) = claimed else {
         return Ok((None, None));

@@ -1,0 +1,1 @@
+-- What there is on each lane by its state: the page of SQLite says it for both.

@@ -1,0 +1,88 @@
+//! A migration beside somebody who reads for long, as a dump does.
+
+use std::time::Duration;
+
+use ff_backend_sql::{MigrationOptions, PgPool, PostgresBackend, apply_migrations_with};
+use ff_core::backend::{CapabilitySet, ClaimPolicy};
+use ff_core::contracts::CreateExecutionArgs;
+use ff_core::engine_backend::EngineBackend;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use tokio::time::{sleep, timeout};
+
+use super::postgres::{execute, lines, migrate, with_database};
+
+/// How long anything may take before it counts as stopped.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many executions are made and done while the migration waits for its table: several times as long as it waits
+/// between two tries.
+const EXECUTIONS: usize = 50;
+
+/// Waits until the migration waits for the table that the reader is in.
+async fn migration_waits(pool: &PgPool) {
+    let waiting = "SELECT mode FROM pg_locks WHERE relation = 'ff_exec_core'::regclass AND NOT granted
+                      AND mode = 'AccessExclusiveLock'";
+    while lines(pool, waiting).await.is_empty() {
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn make_one(backend: &PostgresBackend, lane: &LaneId) {
+    let execution_id = ExecutionId::solo(lane, &PartitionConfig::default());
+    let args = CreateExecutionArgs {
+        partition_id: execution_id.partition(),
+        execution_id,
+        namespace: Namespace::new("space"),
+        lane_id: lane.clone(),
+        execution_kind: "kind".to_owned(),
+        input_payload: Vec::new(),
+        payload_encoding: None,
+        priority: 0,
+        creator_identity: "tester".to_owned(),
+        idempotency_key: None,
+        tags: [].into(),
+        policy: None,
+        delay_until: None,
+        execution_deadline_at: None,
+        now: TimestampMs::now(),
+    };
+    EngineBackend::create_execution(backend, args).await.expect("it is created");
+    let policy = ClaimPolicy::new(WorkerId::new("worker"), WorkerInstanceId::new("worker-1"), 30_000, None);
+    let handle =
+        backend.claim(lane, &CapabilitySet::default(), policy).await.expect("an answer").expect("it is claimed");
+    backend.complete(&handle, None).await.expect("it is completed");
+}
+
+#[tokio::test]
+async fn a_long_reader_stops_the_migration_and_nobody_else() {
+    with_database(async |pool| {
+        migrate(&pool, 1).await;
+        // The version that needs the hot table to itself is to be applied again, which may be done.
+        execute(&pool, "DELETE FROM _sqlx_migrations WHERE version = 16").await;
+        let backend = PostgresBackend::from_pool(pool.clone(), PartitionConfig::default());
+        let lane = LaneId::new("lane");
+        make_one(&backend, &lane).await;
+
+        let mut reader = pool.begin().await.expect("a transaction");
+        sqlx::query("LOCK TABLE ff_exec_core IN ACCESS SHARE MODE").execute(&mut *reader).await.expect("a lock");
+        let migrating = pool.clone();
+        let migration = tokio::spawn(async move {
+            let options = MigrationOptions::default().partitions(1).expect("a possible number");
+            apply_migrations_with(&migrating, options).await
+        });
+        timeout(PATIENCE, migration_waits(&pool)).await.expect("the migration waits for the reader");
+        for _ in 0..EXECUTIONS {
+            timeout(PATIENCE, make_one(&backend, &lane)).await.expect("callers go on while the migration waits");
+        }
+        timeout(PATIENCE, migration_waits(&pool)).await.expect("the migration tries again");
+        assert!(!migration.is_finished());
+
+        reader.rollback().await.expect("the reader leaves");
+        timeout(PATIENCE, migration).await.expect("the migration ends").expect("no panic").expect("it succeeds");
+        let applied = lines(&pool, "SELECT version::text FROM _sqlx_migrations WHERE version = 16 AND success").await;
+        assert_eq!(applied, ["16"]);
+        drop(backend);
+    })
+    .await;
+}
