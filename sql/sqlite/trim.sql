@@ -28,7 +28,7 @@ SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS cor
 -- Lists executions of a lane, or of all but some, that ended long ago and pass a filter, oldest first, strictly after a
 -- cursor. `ended_before_ms` is the later of the two times.
 -- name: trim_due_list :many
--- diverges(where.raw_fields): tags are texts, of which the list of members on SQLite takes any key, also one that is a path there.
+-- diverges(where.raw_fields#995bf9): tags are texts, of which the list of members on SQLite takes any key, also one that is a path there.
 -- param: lane_id text null, other_lanes text[], namespace text null, tag_key text null, tag_value text null
 -- column: terminal_at_ms i64
 SELECT core.partition_key, core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core

@@ -554,7 +554,7 @@ impl<'a> Run<'a> {
         let key = |finding: &Diagnostic| owners.key(sources, &unread, finding);
         let known = baseline.keep(&mut self.found, key);
         edges::gather(&mut self.found, &self.weighed);
-        self.found.extend(baseline.unused());
+        self.found.extend(baseline.unused(weighing::is_open(self.shared.inputs, &self.weighed)));
         let mut left_out: Vec<String> = self.broken.iter().map(|unknown| unknown.name.clone()).collect();
         if !has_errors(&self.found) {
             // Findings that would keep these from being built are in the baseline alone.

@@ -29,7 +29,7 @@ fn commands(page: &str, heading: &str) -> Vec<String> {
 #[test]
 fn a_project_with_two_engines_begins_today_and_only_new_drift_fails() {
     let project = Project::copy_of("courier");
-    let mut kept = String::new();
+    let (mut kept, mut left_open) = (String::new(), 2);
     let commands = commands("adopting.md", "From sqlc");
     for command in &commands {
         let words: Vec<&str> = command.split_whitespace().collect();
@@ -38,10 +38,16 @@ fn a_project_with_two_engines_begins_today_and_only_new_drift_fails() {
             ["cargo", "build"] => {
                 let _alone = cargo_build::ONE_AT_A_TIME.lock();
                 let built = cargo_build::build_new(&project);
-                assert!(!built.stderr.contains("warning"), "{}", built.seen());
+                // What only a number at the end of its width would show is told, and fails nothing.
+                let warnings: Vec<&str> = built.stderr.lines().filter(|line| line.starts_with("warning")).collect();
+                assert!(warnings.iter().all(|warning| warning.contains("[edge-differs]")), "{}", built.seen());
                 (built, 0)
             }
-            ["cargo", "diglot", "prepare"] => (project.prepare(&[]), 0),
+            ["cargo", "diglot", "prepare"] => {
+                let ended = project.prepare(&[]);
+                // What running finds is told once, and kept by the next baseline.
+                (ended, std::mem::take(&mut left_open))
+            }
             ["cargo", "diglot", "check"] => (project.check(), 2),
             ["cargo", "diglot", "baseline"] => {
                 let ended = project.run(&["baseline"]);
@@ -62,7 +68,7 @@ fn a_project_with_two_engines_begins_today_and_only_new_drift_fails() {
         };
         assert_eq!(ended.code, Some(expected), "{command}: {}", ended.seen());
     }
-    assert_eq!(commands.len(), 8, "{commands:?}");
+    assert_eq!(commands.len(), 10, "{commands:?}");
     assert_eq!(project.read("diglot.toml"), block("adopting.md", "toml"));
     insta::assert_snapshot!("adopting", format!("{kept}\n{}", project.read("diglot.baseline")));
     let check = project.check();

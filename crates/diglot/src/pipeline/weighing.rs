@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::optional::Reading;
 use super::pairs::Entry;
 use super::{Run, StatementFacts};
+use crate::Inputs;
 use crate::compare;
 use crate::config::Unproved;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -16,6 +17,13 @@ use crate::page::AnnotationKind;
 use crate::project::Detail;
 use crate::rule;
 use crate::source::Span;
+
+/// Whether a database alone could show what a rule and a statement are named for, and none of the statement as it is now was
+/// recorded.
+pub(super) fn is_open(inputs: &Inputs, weighed: &[Weighed]) -> impl Fn(&str, &str) -> bool {
+    let is_run = |name: &str| weighed.iter().any(|pair| pair.name == name && pair.verdict.is_some());
+    move |rule, name| rule == rule::RESULTS_DIFFER.name && (inputs.asking || !is_run(name))
+}
 
 /// A pair with what is known of it from running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,13 +94,13 @@ impl Run<'_> {
     /// Takes out the findings about a pair that running it has settled, and shows the database of those that it confirms.
     /// `before` is where they begin.
     pub(super) fn weigh(&mut self, entry: &Entry<'_>, before: usize, grounds: Grounds) {
-        // What is known of the first day stays as it was found then.
-        if self.shared.in_baseline.contains(entry.name) {
+        let by_law = !self.found[before..].iter().any(is_decided);
+        // What texts have said on the first day stays as it was found then.
+        if self.shared.in_baseline.contains(entry.name) && !by_law {
             return;
         }
         let Grounds { basis, settles } = grounds;
         let verdict = self.shared.evidence.and_then(|evidence| evidence.of(entry.name, &basis)).cloned();
-        let by_law = !self.found[before..].iter().any(is_decided);
         // What evidence decides is not kept for the next build, which may have other evidence.
         self.settled |= !by_law;
         let mut open = false;
