@@ -106,7 +106,7 @@ fn report(processed: u64, errors: u64) -> Report {
 ///
 /// A pending row whose group is gone is deleted. A group without a flag is left to the reconciler, one that
 /// another transaction works on to the next round.
-#[cfg(feature = "compat")]
+#[cfg(all(feature = "compat", feature = "postgres"))]
 pub(crate) async fn dispatch_round<D: Dialect>(engine: &Engine<D>) -> Result<DispatchReport, EngineError> {
     Ok(dispatch(engine, pending(engine).await?).await)
 }
@@ -320,7 +320,7 @@ pub(crate) async fn sweep_leftovers<D: Dialect>(engine: &Engine<D>, round: &Roun
 
 /// One round of the reconciler: tidies up after dispatchers that did not come to the end, the oldest group first.
 /// Safe to repeat.
-#[cfg(feature = "compat")]
+#[cfg(all(feature = "compat", feature = "postgres"))]
 pub(crate) async fn reconcile_round<D: Dialect>(engine: &Engine<D>) -> Result<ReconcileReport, EngineError> {
     Ok(tidy(engine, pending(engine).await?).await)
 }
