@@ -106,7 +106,8 @@ fn report(processed: u64, errors: u64) -> Report {
 ///
 /// A pending row whose group is gone is deleted. A group without a flag is left to the reconciler, one that
 /// another transaction works on to the next round.
-#[cfg(all(feature = "compat", feature = "postgres"))]
+#[cfg(feature = "compat")]
+#[allow(dead_code, reason = "the pools of one database alone ask for it")]
 pub(crate) async fn dispatch_round<D: Dialect>(engine: &Engine<D>) -> Result<DispatchReport, EngineError> {
     Ok(dispatch(engine, pending(engine).await?).await)
 }
@@ -320,7 +321,8 @@ pub(crate) async fn sweep_leftovers<D: Dialect>(engine: &Engine<D>, round: &Roun
 
 /// One round of the reconciler: tidies up after dispatchers that did not come to the end, the oldest group first.
 /// Safe to repeat.
-#[cfg(all(feature = "compat", feature = "postgres"))]
+#[cfg(feature = "compat")]
+#[allow(dead_code, reason = "the pools of one database alone ask for it")]
 pub(crate) async fn reconcile_round<D: Dialect>(engine: &Engine<D>) -> Result<ReconcileReport, EngineError> {
     Ok(tidy(engine, pending(engine).await?).await)
 }
