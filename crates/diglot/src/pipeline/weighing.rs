@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::optional::Reading;
 use super::pairs::Entry;
 use super::{Run, StatementFacts};
-use crate::Inputs;
 use crate::compare;
 use crate::config::Unproved;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -14,7 +13,7 @@ use crate::emit;
 use crate::evidence::{Verdict, Witness};
 use crate::infer::{self, Signature};
 use crate::page::AnnotationKind;
-use crate::project::Detail;
+use crate::project::{Detail, Inputs};
 use crate::rule;
 use crate::source::Span;
 
