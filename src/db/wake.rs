@@ -155,6 +155,13 @@ impl Wakes {
         self.list.push(Wake::Queued(None));
     }
 
+    /// The same, where one may be.
+    pub(crate) fn queued_if(&mut self, is_queued: bool) {
+        if is_queued {
+            self.queued();
+        }
+    }
+
     /// A row was added to one of the outboxes.
     pub(crate) fn outbox(&mut self, outbox: Outbox, event_id: i64, partition_key: PartitionNumber) {
         let event = OutboxEvent { event_id, partition_key: i64::from(partition_key) };

@@ -121,11 +121,7 @@ pub(crate) async fn unblock<D: Dialect>(
         execution: exec_key_in(partition, execution_id)?,
         blocking_reason,
     };
-    let tell = |unblocked: &u64, wakes: &mut Wakes| {
-        if *unblocked > 0 {
-            wakes.queued();
-        }
-    };
+    let tell = |unblocked: &u64, wakes: &mut Wakes| wakes.queued_if(*unblocked > 0);
     engine.db().unit_counting(params, tell).await?;
     Ok(())
 }

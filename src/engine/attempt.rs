@@ -320,9 +320,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
             if let Some(row) = &done.0 {
                 wakes.lease(row.lease_event_id, partition_key);
             }
-            if done.1 {
-                wakes.queued();
-            }
+            wakes.queued_if(done.1);
         }
     )?;
     if done.0.is_some() {

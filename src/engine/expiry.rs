@@ -95,17 +95,18 @@ pub(crate) async fn promote<D: Dialect>(
         "expiry_delay_end",
         [key, now_ms],
         |conn| {
-            let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
+            let Some(core) = lock::<D>(conn, *key).await? else { return Ok(false) };
             let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
             let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
             if waits && wakes {
                 let ended = expiry::ExpiryDelayEndParams { execution: *key };
                 conn.expiry_delay_end(&ended).await?;
             }
-            Ok(())
+            Ok(waits && wakes)
         },
-        |_done, wakes| wakes.queued()
+        |is_promoted, wakes| wakes.queued_if(*is_promoted)
     )
+    .map(drop)
 }
 
 /// Counts the executions of a partition whose state words contradict each other, and names them in the log.
@@ -320,9 +321,7 @@ impl Written {
         if let Some(event_id) = self.lease_event_id {
             wakes.lease(event_id, partition_key);
         }
-        if self.is_released {
-            wakes.queued();
-        }
+        wakes.queued_if(self.is_released);
     }
 }
 

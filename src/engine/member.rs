@@ -39,9 +39,7 @@ impl Events {
         if let Some(event_id) = self.lease {
             wakes.lease(event_id, partition_key);
         }
-        if self.is_released {
-            wakes.queued();
-        }
+        wakes.queued_if(self.is_released);
     }
 }
 

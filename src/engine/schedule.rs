@@ -549,11 +549,7 @@ async fn release_granted<D: Dialect>(engine: &Engine<D>, key: ExecKey, now_ms: i
             }
             Ok(conn.schedule_granted_release(release).await?.is_some())
         },
-        |is_released, wakes| {
-            if *is_released {
-                wakes.queued();
-            }
-        }
+        |is_released, wakes| wakes.queued_if(*is_released)
     )
 }
 

@@ -174,11 +174,7 @@ pub(crate) async fn promote_due<D: Dialect>(
             "spread_promote",
             [key, now_ms],
             |conn| { promote_on::<D>(conn, *key, *now_ms).await },
-            |promoted, wakes| {
-                if *promoted > 0 {
-                    wakes.queued();
-                }
-            }
+            |promoted, wakes| wakes.queued_if(*promoted > 0)
         )?;
     }
     Ok(promoted)

@@ -95,11 +95,7 @@ async fn let_go<D: Dialect>(
             }
             Ok(conn.admission_unblock(params).await? > 0)
         },
-        |is_unblocked, wakes| {
-            if *is_unblocked {
-                wakes.queued();
-            }
-        }
+        |is_unblocked, wakes| wakes.queued_if(*is_unblocked)
     )
 }
 
