@@ -45,6 +45,18 @@ impl State {
         }
     }
 
+    /// The words behind a number of statements.
+    pub(super) fn counted(self) -> &'static str {
+        match self {
+            State::Finding => "with findings",
+            State::Warning => "with warnings",
+            State::Known => "in the baseline",
+            State::Declared => "with declared differences",
+            State::Equal => "equal",
+            State::Single => "for one dialect",
+        }
+    }
+
     /// The words on a badge.
     pub(super) fn title(self) -> &'static str {
         match self {

@@ -23,6 +23,21 @@ pub(super) fn html(text: &str) -> String {
     safe
 }
 
+/// A sentence for HTML; what stands between back ticks is code.
+pub(super) fn prose(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len() * 2);
+    let parts: Vec<&str> = text.split('`').collect();
+    for (at, part) in parts.iter().enumerate() {
+        match (at % 2 == 1, at + 1 == parts.len()) {
+            (true, false) => safe.push_str(&format!("<code>{}</code>", html(part))),
+            // A back tick that none closes stays one.
+            (true, true) => safe.push_str(&format!("`{}", html(part))),
+            (false, _) => safe.push_str(&html(part)),
+        }
+    }
+    safe
+}
+
 /// For a sentence in Markdown, on one line: no markup, no link, no mention.
 pub(super) fn markdown(text: &str) -> String {
     let mut safe = String::new();
@@ -86,6 +101,7 @@ mod tests {
     #[test]
     fn nothing_becomes_markup() {
         assert_eq!(html("<b a='\"'>&"), "&lt;b a=&#39;&quot;&#39;&gt;&amp;");
+        assert_eq!(prose("write `a < b`, not `c`: `"), "write <code>a &lt; b</code>, not <code>c</code>: `");
         assert_eq!(markdown("[a](b) *c* <i> `d`"), r"\[a\]\(b\) \*c\* &lt;i&gt; \`d\`");
         assert_eq!(markdown("@team see #1"), r"\@<!-- -->team see \#<!-- -->1");
         assert_eq!(code("a`b"), "``a`b``");

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::changed::{Book, Change, Item};
 use super::entry::{Declaration, Entry, State};
-use super::escape::html;
+use super::escape::{html, prose};
 use super::locks;
 use super::pane::{self, Pane};
 use super::shown;
@@ -21,26 +21,29 @@ const SCRIPT: &str = include_str!("script.js");
 
 pub(super) fn page(book: &Book<'_>) -> String {
     let title = html(&format!("{}: SQL in two dialects", book.title));
+    let body = body(book);
+    let style = STYLE.to_owned() + &pane::rows(&body);
     // Whatever a file may contain, the page runs its own script and nothing else, and asks nobody for anything.
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        hash(STYLE),
+        hash(&style),
         hash(SCRIPT)
     );
-    let mut text = format!(
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
-         </head>\n<body>\n<a class=\"skip\" href=\"#-pairs\">Skip to the pairs</a>\n"
-    );
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>{style}</style>\n\
+         </head>\n<body>\n{body}<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+fn body(book: &Book<'_>) -> String {
+    let mut text = "<a class=\"skip\" href=\"#-pairs\">Skip to the pairs</a>\n".to_owned();
     text.push_str(&top(book));
     text.push_str("<div class=\"body\">\n");
     text.push_str(&contents(book));
     text.push_str("<main id=\"-pairs\" tabindex=\"-1\">\n");
-    text.push_str(&elsewhere(book));
-    let anchors = book.items.iter().map(|item| (item.entry.name.as_str(), item.entry.anchor())).collect();
-    text.push_str(&locks::section(book.locks, book.said, &anchors));
     let mut noun = None;
     for item in &book.items {
         if noun != Some(&item.entry.noun) {
@@ -56,9 +59,11 @@ pub(super) fn page(book: &Book<'_>) -> String {
     if noun.is_some() {
         text.push_str("</section>\n");
     }
-    text.push_str("<p id=\"-none\" hidden>Nothing fits the filter.</p>\n</main>\n</div>\n");
-    text.push_str(&format!("<script>{SCRIPT}</script>\n</body>\n</html>\n"));
-    text
+    text.push_str("<p id=\"-none\" hidden>Nothing fits the filter.</p>\n");
+    text.push_str(&elsewhere(book));
+    let anchors = book.items.iter().map(|item| (item.entry.name.as_str(), item.entry.anchor())).collect();
+    text.push_str(&locks::section(book.locks, book.said, &anchors));
+    text + "</main>\n</div>\n"
 }
 
 /// The summary and the filter.
@@ -84,31 +89,44 @@ fn top(book: &Book<'_>) -> String {
             text.push_str(&format!("<p class=\"since\">Other files: {}.</p>\n", files.join(", ")));
         }
     }
-    let stats = book.stats;
-    let [_, _, _, declared, equal, single] = book.states;
-    let mut cards = vec![
-        (stats.pairs.to_string(), "pairs compared", ""),
-        (equal.to_string(), "equal", "equal"),
-        (declared.to_string(), "with declared differences", "declared"),
-        (single.to_string(), "for one dialect", "single"),
-        (book.findings.to_string(), "findings", "finding"),
-        (format!("{:.1} %", stats.waived_share()), "of all facts are declared to differ", ""),
-    ];
-    if book.known > 0 {
-        cards.insert(5, (book.known.to_string(), "findings in the baseline", "known"));
-    }
-    text.push_str("<ul class=\"cards\">");
-    for (number, what, state) in cards {
-        let class = if state.is_empty() || number == "0" { "" } else { state };
-        text.push_str(&format!("<li class=\"{class}\"><b>{number}</b> {what}</li>"));
-    }
-    text.push_str(&format!(
-        "</ul>\n<p class=\"dim\">A fact is one thing that a page says: a condition, a column, an order. {} of {} are declared to \
-         differ.</p>\n",
-        stats.waived, stats.facts
-    ));
+    text.push_str(&summary(book));
     text.push_str(&filter(book));
     text + "</header>\n"
+}
+
+/// How the statements stand, each counted once, and what was found in all.
+fn summary(book: &Book<'_>) -> String {
+    let statements: usize = book.states.iter().sum();
+    let mut text = format!("<ul class=\"sum\"><li><b>{statements}</b> {}:</li>", plural(statements, "statement"));
+    for (state, count) in State::ALL.into_iter().zip(book.states).filter(|(_, count)| *count > 0) {
+        let word = state.word();
+        text.push_str(&format!(
+            "<li class=\"{word}\"><a href=\"#?state={word}\"><b>{count}</b> {}</a></li>",
+            state.counted()
+        ));
+    }
+    text.push_str("</ul>\n");
+    let elsewhere = book.elsewhere.findings.len() + book.elsewhere.known.len();
+    let mut found = vec![format!("{} {}", book.findings, plural(book.findings, "finding"))];
+    if book.known > 0 {
+        found.push(format!("{} in the baseline", book.known));
+    }
+    if elsewhere > 0 {
+        found.push(format!("<a href=\"#-elsewhere\">{elsewhere} of them outside of statements</a>"));
+    }
+    let stats = book.stats;
+    text.push_str(&format!(
+        "<p class=\"dim\">{}. Of {} facts (a condition, a column, an order) {} are declared to differ, {:.1} %.</p>\n",
+        found.join(", "),
+        stats.facts,
+        stats.waived,
+        stats.waived_share()
+    ));
+    text
+}
+
+fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
 fn filter(book: &Book<'_>) -> String {
@@ -125,11 +143,11 @@ fn filter(book: &Book<'_>) -> String {
         .map(|state| format!("<option value=\"{}\">{}</option>", state.word(), state.title()))
         .collect();
     format!(
-        "<form class=\"filter\" role=\"search\">\n<label>Find <input id=\"-find\" type=\"search\" \
+        "<details class=\"filtering\" open><summary>Filter</summary>\n<form class=\"filter\" role=\"search\">\n<label>Find <input id=\"-find\" type=\"search\" \
          placeholder=\"name, comment, reason\" autocomplete=\"off\" aria-keyshortcuts=\"/\"></label>\n{}{}{}\
          <button type=\"reset\">clear</button>\n<output id=\"-count\" aria-live=\"polite\"></output>\n\
          <span class=\"dim keys\"><kbd>/</kbd> find, <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>f</kbd> facts</span>\n\
-         </form>\n",
+         </form></details>\n",
         choice("noun", "File", options(nouns)),
         choice("table", "Table", options(tables)),
         choice("state", "State", states)
@@ -164,7 +182,7 @@ fn elsewhere(book: &Book<'_>) -> String {
     if found.is_empty() {
         return String::new();
     }
-    format!("<section class=\"elsewhere\"><h2>Outside of statements</h2>{found}</section>\n")
+    format!("<section class=\"elsewhere\" id=\"-elsewhere\"><h2>Outside of statements</h2>{found}</section>\n")
 }
 
 /// Findings, and folded below them those that the baseline knows.
@@ -249,15 +267,15 @@ fn finding(sources: &Sources, entry: Option<&Entry<'_>>, finding: &Diagnostic) -
     let mut text = format!(
         "<li class=\"{severity}\"><p><span class=\"badge {severity}\">{}</span> {}</p><ul>",
         html(finding.rule),
-        html(&finding.message)
+        prose(&finding.message)
     );
     for label in &finding.labels {
         let Some(file) = sources.get(label.span.file) else { continue };
         let (line, _) = file.line_column(label.span.start as usize);
-        text.push_str(&format!("<li><code>{}:{line}</code> {}</li>", html(&file.path), html(&label.text)));
+        text.push_str(&format!("<li><code>{}:{line}</code> {}</li>", html(&file.path), prose(&label.text)));
     }
     for (word, lines) in [("note", shown::notes(entry, finding)), ("help", finding.help.iter().collect())] {
-        text.extend(lines.iter().map(|line| format!("<li><b>{word}:</b> {}</li>", html(line))));
+        text.extend(lines.iter().map(|line| format!("<li><b>{word}:</b> {}</li>", prose(line))));
     }
     text + "</ul></li>"
 }

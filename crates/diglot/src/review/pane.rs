@@ -1,5 +1,6 @@
 //! Two texts side by side as HTML: lines face each other, words that differ are marked.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::align;
@@ -24,12 +25,24 @@ pub(super) struct Pane<'a> {
     pub(super) alone: &'static str,
 }
 
+/// What the markup of a side begins with; the number of its lines follows.
+const MARK: &str = "class=\"rows-";
+
+/// The style of each number of lines that a page has: lines that face each other are rows of one grid, so they keep their
+/// height together where one of them is wrapped.
+pub(super) fn rows(page: &str) -> String {
+    let number = |rest: &str| rest.split('"').next().and_then(|number| number.parse().ok());
+    let counts: BTreeSet<usize> = page.split(MARK).skip(1).filter_map(number).collect();
+    counts.into_iter().map(|count| format!(".rows-{count} {{ grid-row: span {}; }}\n", count + 1)).collect()
+}
+
 /// Both sides; a side that is missing says so.
 pub(super) fn pair(panes: [Option<&Pane<'_>>; 2], missing: [&str; 2], comments: bool) -> String {
     let lines = panes.map(|pane| pane.map_or_else(Vec::new, |pane| paint::lines(pane.text, pane.dialect)));
-    let facing = align::lines(&lines[0], &lines[1]);
+    let aligned = align::lines(&lines[0], &lines[1]);
+    let facing = aligned.len();
     let mut sides = [String::new(), String::new()];
-    for (left, right) in facing {
+    for (left, right) in aligned {
         let at = [left, right];
         let [ours, theirs] = [0, 1].map(|side| at[side].and_then(|line| lines[side].get(line)));
         let alone = match (ours, theirs) {
@@ -50,11 +63,11 @@ pub(super) fn pair(panes: [Option<&Pane<'_>>; 2], missing: [&str; 2], comments: 
             }
         }
     }
-    let mut text = "<div class=\"panes\">".to_owned();
+    let mut text = "<div class=\"panes facing\">".to_owned();
     for side in [0, 1] {
         match panes[side] {
             Some(pane) => text.push_str(&format!(
-                "<figure><figcaption><b>{}</b> <span>{}:{}</span></figcaption><pre>{}</pre></figure>",
+                "<figure {MARK}{facing}\"><figcaption><b>{}</b> <span>{}:{}</span></figcaption><pre>{}</pre></figure>",
                 html(pane.title),
                 html(&pane.path),
                 pane.line,

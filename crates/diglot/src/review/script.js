@@ -87,7 +87,10 @@
       article.focus({ preventScroll: true });
       article.scrollIntoView();
     };
-    if (event.key === "/") by("find").focus();
+    if (event.key === "/") {
+      document.querySelector(".filtering").open = true;
+      by("find").focus();
+    }
     else if (event.key === "j") go(current + 1);
     else if (event.key === "k") go(current - 1);
     else if (event.key === "f" && current >= 0) {
@@ -114,6 +117,7 @@
   });
 
   if (matchMedia("(max-width: 1199px)").matches) document.querySelector("nav details").open = false;
+  if (matchMedia("(max-width: 800px)").matches) document.querySelector(".filtering").open = false;
   addEventListener("hashchange", arrive);
   apply();
   arrive();

@@ -68,7 +68,8 @@ fn every_pair_stands_with_its_state_its_tables_and_its_reasons() {
     let list = article(&page, "lane.lane_list");
     assert!(list.contains("data-state=\"finding\"") && list.contains("order-differs"), "{list}");
     assert!(list.contains("finding-mark"), "{list}");
-    assert!(page.contains("<li class=\"finding\"><b>1</b> findings</li>"), "{page}");
+    assert!(page.contains("<b>3</b> statements:</li>") && page.contains("<b>1</b> with findings</a>"), "{page}");
+    assert!(page.contains("<p class=\"dim\">1 finding. Of "), "{page}");
 }
 
 /// The engines' rows are the same: the pair is equal, and every fact that differs in words says by what.
@@ -100,8 +101,8 @@ fn what_the_baseline_knows_is_shown_as_that() {
     let [page, comment] = page(&inputs, None, &Plans::new());
     let list = article(&page, "lane.lane_list");
     assert!(list.contains("data-state=\"known\"") && list.contains("1 known, see diglot.baseline"), "{list}");
-    assert!(page.contains("<li class=\"known\"><b>1</b> findings in the baseline</li>"), "{page}");
-    assert!(page.contains("<li class=\"\"><b>0</b> findings</li>"), "{page}");
+    assert!(page.contains("<b>1</b> in the baseline</a></li>"), "{page}");
+    assert!(page.contains("<p class=\"dim\">0 findings, 1 in the baseline. Of "), "{page}");
     assert!(comment.contains("1 known, see diglot.baseline.") && comment.contains("order-differs"), "{comment}");
 }
 
@@ -360,7 +361,7 @@ fn what_a_statement_has_from_a_shared_part_stands_folded_beside_it() {
     let article = article(&page, "job.job_live");
     let fold = article.find("<summary>Shared: live</summary>").expect("a fold");
     let own = article[fold..].find("</details>").expect("its end");
-    assert_eq!(article[fold..fold + own].matches("<figure>").count(), 2, "{article}");
+    assert_eq!(article[fold..fold + own].matches("<figure class=\"rows-1\">").count(), 2, "{article}");
     assert!(article[fold..fold + own].contains("sql/pg/job.sql:2"), "{article}");
 }
 
