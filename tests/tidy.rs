@@ -5,6 +5,8 @@
 
 #[path = "tidy/built.rs"]
 mod built;
+#[path = "tidy/documents.rs"]
+mod documents;
 #[path = "tidy/macros.rs"]
 mod macros;
 #[path = "tidy/rooms.rs"]
