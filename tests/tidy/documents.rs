@@ -26,6 +26,9 @@ const DECISION_LINES: std::ops::RangeInclusive<usize> = 10..=40;
 /// How many lines a gap has at most.
 const GAP_LINES: usize = 2;
 
+/// Where each dependency has its reason.
+const DEPENDENCIES: &str = "docs/decisions/38-dependencies.md";
+
 /// Where figures of speed stand, and by what they are known; other documents link there.
 const SPEED: &str = "docs/speed.md";
 const RATES: [&str; 5] = ["pairs/s", "ops/s", "flows/s", "cycles/s", "reports/s"];
@@ -43,7 +46,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The prose in pieces, with their lines, and whether they stand in backticks, which may be on two lines of a paragraph.
+/// The prose in pieces, with their lines, and whether they stand in backticks, which may be on two lines.
 fn pieces(text: &str) -> Vec<(usize, bool, &str)> {
     let mut found = Vec::new();
     let mut is_quoted = false;
@@ -220,6 +223,39 @@ fn stray_rates(document: &Document) -> Vec<String> {
         .collect()
 }
 
+/// The crates that a manifest asks for in one of its tables of dependencies, but those of the repository itself.
+fn dependencies(manifest: &str) -> BTreeSet<&str> {
+    let mut is_asking = false;
+    let mut found = BTreeSet::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_asking = line.ends_with("dependencies]");
+            continue;
+        }
+        let Some((name, wanted)) = line.split_once('=').filter(|_| is_asking) else { continue };
+        let name = name.trim().trim_end_matches(".workspace");
+        if !name.starts_with('#') && !wanted.contains("path = ") {
+            found.insert(name);
+        }
+    }
+    found
+}
+
+/// Dependencies without a reason, and reasons without a dependency.
+fn unfounded(reasons: &Document, wanted: &BTreeSet<&str>) -> Vec<String> {
+    let cells = prose(&reasons.text).filter_map(|(_, line)| line.strip_prefix("| ")?.split(" |").next());
+    let named: BTreeSet<&str> =
+        cells.skip(1).flat_map(|cell| cell.split(", ")).filter_map(|name| name.split(' ').next()).collect();
+    let mut report = Vec::new();
+    for lacking in wanted.difference(&named) {
+        report.push(complaint(reasons, 0, format_args!("`{lacking}` has no reason")));
+    }
+    for gone in named.difference(wanted) {
+        report.push(complaint(reasons, 0, format_args!("no manifest asks for `{gone}`")));
+    }
+    report
+}
+
 /// Complaints about all documents.
 fn complaints(documents: &[Document], exists: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut report = broken_links(documents, exists);
@@ -266,6 +302,17 @@ fn the_documents_lead_somewhere_and_keep_their_form() {
     assert!(documents.iter().any(|document| document.path == MAP.0), "{} is there", MAP.0);
     assert!(documents.iter().any(|document| document.path == "docs/gaps.md"), "docs/gaps.md is there");
     let report = complaints(&documents, &|path| root.join(path).exists());
+    assert!(report.is_empty(), "\n{}", report.join("\n"));
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let manifests = ["Cargo.toml", "crates/diglot/Cargo.toml", "crates/cargo-diglot/Cargo.toml"].map(read);
+    let wanted =
+        manifests.iter().flat_map(|manifest| dependencies(manifest)).filter(|name| *name != "diglot").collect();
+    let report = unfounded(&Document { path: DEPENDENCIES.into(), text: read(DEPENDENCIES) }, &wanted);
     assert!(report.is_empty(), "\n{}", report.join("\n"));
 }
 
@@ -316,6 +363,22 @@ fn a_decision_without_its_parts_or_its_line_is_found() {
     assert_eq!(with("docs/decisions/01-one.md", "# 1. One\n\n## Context\n## Choice\n## Cost\n").len(), 1, "too short");
     let lost = with("docs/decisions/01-one.md", &whole.replace("db/tx.rs", "db/gone.rs"));
     assert_eq!(lost, ["docs/decisions/01-one.md:9: [document] there is no file `db/gone.rs`"]);
+}
+
+#[test]
+fn a_dependency_without_a_reason_and_a_reason_without_a_dependency_are_found() {
+    let manifest = "[package]\nname = \"a\"\n\n[dependencies]\n# Of ours.\nsha2.workspace = true\nown = { path = \"o\" }\n\
+                    [target.'cfg(os = \"a\")'.dependencies]\nrustix = { version = \"1\" }\n\n[features]\nextra = []\n";
+    let wanted = dependencies(manifest);
+    assert_eq!(wanted, BTreeSet::from(["rustix", "sha2"]));
+    let reasons =
+        |rows: &str| Document { path: DEPENDENCIES.into(), text: format!("| Crate | Why |\n|---|---|\n{rows}") };
+    assert_eq!(unfounded(&reasons("| rustix 1, sha2 | both |\n"), &wanted), [""; 0]);
+    let found = unfounded(&reasons("| sha2, syn | one |\n"), &wanted);
+    assert!(
+        found.len() == 2 && found[0].contains("`rustix` has no") && found[1].contains("asks for `syn`"),
+        "{found:?}"
+    );
 }
 
 #[test]
