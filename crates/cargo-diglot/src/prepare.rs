@@ -20,9 +20,9 @@ use diglot::answers::{self, Described, DescribedColumn, Index};
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::dialect::Dialect;
 use diglot::evidence::{self, Evidence};
-use diglot::schema;
 use diglot::source::FileId;
 use diglot::{Compiled, EmittedText, Inputs, Weighed};
+use diglot::{history, schema};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use sqlx::{Column, Database, Describe};
 
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let folder = root.join(FOLDER);
     let wanted = Wanted {
         answers: inputs.config.generate.enabled && !compiled.has_errors(),
-        evidence: !arguments.check && !compiled.weighed.is_empty(),
+        evidence: !arguments.check,
         recorded: recorded.as_deref().and_then(Index::parse),
         old: inputs.evidence.as_deref().and_then(Evidence::parse),
     };
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
         }
     }
     if arguments.check {
-        let is_complete = complain(&compiled, wanted.old.as_ref());
+        let is_complete = complain(&inputs, &compiled, wanted.old.as_ref());
         let changes = if wanted.answers { Some(Changes::of_answers(&folder, &files)?) } else { None };
         let fresh = changes.map_or(Outcome::Clean, |changes| changes.complain());
         return Ok(if is_complete { fresh } else { Outcome::Findings });
@@ -171,7 +171,7 @@ fn answered(asked: &[Asked], texts: usize) -> String {
 }
 
 /// Names the pairs of which nothing is recorded as they are now; whether there is none.
-fn complain(compiled: &Compiled, old: Option<&Evidence>) -> bool {
+fn complain(inputs: &Inputs, compiled: &Compiled, old: Option<&Evidence>) -> bool {
     let is_known = |pair: &Weighed| old.is_some_and(|old| old.of(&pair.name, &pair.basis).is_some());
     let missing: Vec<&Weighed> = compiled.weighed.iter().filter(|pair| !is_known(pair)).collect();
     for pair in missing.iter().take(NAMED) {
@@ -180,7 +180,11 @@ fn complain(compiled: &Compiled, old: Option<&Evidence>) -> bool {
     if missing.len() > NAMED {
         report::line(&format!("and of {} more", missing.len() - NAMED));
     }
-    missing.is_empty()
+    let are_steps_known = history::is_recorded(inputs, old.unwrap_or(&Evidence::default()));
+    if !are_steps_known {
+        report::line("no evidence of the migrations as they are now");
+    }
+    missing.is_empty() && are_steps_known
 }
 
 /// The answers of texts whose pairs rest on what they rested on when both engines were asked, by the texts' places.

@@ -12,6 +12,7 @@ mod engines;
 pub(crate) mod evidence;
 #[cfg(test)]
 mod generated;
+mod history;
 mod kept;
 mod pg;
 mod report;

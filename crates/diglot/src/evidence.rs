@@ -29,6 +29,26 @@ pub struct Evidence {
     pub engines: String,
     /// What is known of each pair, by its name.
     pub pairs: BTreeMap<String, Record>,
+    /// What is known of the migrations, in the order in which they run.
+    #[serde(default)]
+    pub steps: Vec<Step>,
+}
+
+/// What running some migrations of both dialects on rows has shown: those that lead from one point at which both schemas
+/// have the same tables to the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The names of its files.
+    pub name: String,
+    /// How many migrations of SQLite have run at its end.
+    pub sqlite_files: usize,
+    /// How many of Postgres.
+    pub pg_files: usize,
+    /// The digest of all migrations up to its end, and of the settings that rows are made by.
+    pub basis: String,
+    /// What running has shown.
+    #[serde(flatten)]
+    pub verdict: Verdict,
 }
 
 /// What is known of a pair.
@@ -142,7 +162,15 @@ impl Evidence {
             };
             text.push_str(&format!("{}: {record}", json(name)));
         }
-        text.push_str("\n}\n}\n");
+        text.push_str("\n},\n\"steps\": [");
+        for (at, step) in self.steps.iter().enumerate() {
+            text.push_str(if at == 0 { "\n" } else { ",\n" });
+            text.push_str(&match &step.verdict {
+                Verdict::Differs(_) => serde_json::to_string_pretty(step).unwrap_or_default(),
+                _ => json(step),
+            });
+        }
+        text.push_str("\n]\n}\n");
         text
     }
 
@@ -181,7 +209,17 @@ mod tests {
             ("note_read", Verdict::Unknown { reason: "SQLite refuses it".into() }),
         ];
         let pairs = pairs.map(|(name, verdict)| (name.to_owned(), record(verdict)));
-        Evidence { version: VERSION, engines: "SQLite 3, Postgres 15".into(), pairs: pairs.into() }
+        let step = |name: &str, at, verdict| Step {
+            name: name.to_owned(),
+            sqlite_files: at,
+            pg_files: at,
+            basis: "abc".into(),
+            verdict,
+        };
+        let tried = Verdict::Same(Scope { databases: 3, ..Scope::default() });
+        let refused = Witness { what: "they fail".into(), sqlite: vec!["no".into()], ..Witness::default() };
+        let steps = vec![step("0001_note", 1, tried), step("0002_due", 2, Verdict::Differs(Box::new(refused)))];
+        Evidence { version: VERSION, engines: "SQLite 3, Postgres 15".into(), pairs: pairs.into(), steps }
     }
 
     #[test]

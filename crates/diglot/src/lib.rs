@@ -22,6 +22,7 @@ pub mod draft;
 pub mod editor;
 pub mod evidence;
 pub mod fix;
+pub mod history;
 mod locks;
 pub mod mutate;
 pub mod operations;

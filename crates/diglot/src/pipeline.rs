@@ -39,7 +39,7 @@ use crate::page::{Page, RawStatement};
 use crate::project::{Inputs, Stats};
 use crate::source::FileId;
 use crate::tree::{SourceKind, Statement};
-use crate::{codegen, compare, emit, rules, split};
+use crate::{codegen, compare, emit, history, rules, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
@@ -183,6 +183,7 @@ fn together<'a>(
     let locking = locks::Reader::new(&settled.schemas.pg, &inputs.config.shard_key);
     let basis = Basis::new(inputs, &settled.schemas);
     let evidence = inputs.evidence.as_deref().and_then(Evidence::parse);
+    found.extend(history::check(inputs, evidence.as_ref(), &settled.declared));
     let in_baseline = baseline.subjects();
     let shared = Shared {
         inputs,

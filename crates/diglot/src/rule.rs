@@ -111,6 +111,7 @@ rules! {
     LOCK_ORDER = "lock_order",
     LOST_ROWS = "lost_rows",
     MERGE_CONFLICT = "merge_conflict",
+    MIGRATION_DIFFERS = "migration_differs",
     MISSING_FOLDER = "missing_folder",
     MISSING_FUNCTION = "missing_function",
     MISSING_PAGE = "missing_page",

@@ -31,6 +31,7 @@ mod tests;
 
 pub use crate::config::DIVERGENCES;
 pub use detail::{Check, Fill, ForeignKey, Index};
+pub(crate) use migration::of_rows;
 pub(crate) use order::in_order;
 pub use order::{runs_one_by_one, up};
 pub use range::Range;

@@ -156,10 +156,10 @@ pub(crate) async fn migrate(connection: &mut PgConnection, inputs: &Inputs) -> R
 }
 
 /// What was refused, or that the connection itself failed.
-type Refused = Result<Refusal, Failure>;
+pub(crate) type Refused = Result<Refusal, Failure>;
 
 /// Runs a migration as one text, which is one transaction, or statement by statement when it says so.
-async fn apply(connection: &mut PgConnection, text: &str) -> Result<(), Refused> {
+pub(crate) async fn apply(connection: &mut PgConnection, text: &str) -> Result<(), Refused> {
     if !runs_one_by_one(text) {
         return run(connection, text).await.map_err(|(error, at)| Refusal::of(error, at));
     }

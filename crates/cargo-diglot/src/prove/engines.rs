@@ -255,7 +255,7 @@ fn answered(
     Ok((ours, theirs))
 }
 
-fn leave_out(case: &mut Case, refused: &[(String, usize)]) {
+pub(super) fn leave_out(case: &mut Case, refused: &[(String, usize)]) {
     for (table, rows) in &mut case.rows {
         let mut at = 0;
         rows.retain(|_| {

@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::engines::Engines;
-use super::smaller;
+use super::{history, smaller};
 use crate::failure::Failure;
 use crate::host::Host;
 
@@ -97,13 +97,14 @@ pub(crate) async fn gather(
     bars: &MultiProgress,
 ) -> Result<Evidence, Failure> {
     let engines = Engines::versions_of(host).await?;
-    let mut evidence = Evidence { version: VERSION, engines, pairs: BTreeMap::new() };
+    let mut evidence = Evidence { version: VERSION, engines, pairs: BTreeMap::new(), steps: Vec::new() };
     let old = old.filter(|old| old.engines == evidence.engines).unwrap_or_default();
     let (kept, open): (Vec<&Weighed>, Vec<&Weighed>) =
         compiled.weighed.iter().partition(|pair| old.of(&pair.name, &pair.basis).is_some());
     let known = kept.iter().filter_map(|pair| Some((pair.name.clone(), old.pairs.get(&pair.name)?.clone())));
     evidence.pairs.extend(known);
-    if open.is_empty() {
+    evidence.steps = history::gather(inputs, &old, host, bars).await?;
+    if open.is_empty() || evidence.steps.last().is_some_and(history::is_end) {
         return Ok(evidence);
     }
     let teams = available_parallelism().map_or(1, NonZeroUsize::get).min(TEAMS).min(open.len());
@@ -326,7 +327,7 @@ fn scope(tried: &Tried, cases: usize) -> Scope {
 }
 
 /// A difference as it is recorded.
-fn witness(subject: &Subject, case: &Case, difference: Difference, edge: bool) -> Witness {
+pub(super) fn witness(subject: &Subject, case: &Case, difference: Difference, edge: bool) -> Witness {
     let (rows, args) = case.to_words();
     // What was found on an edge and shows on ordinary values as well is no matter of edges.
     let edges = if edge { subject.edges(case) } else { BTreeMap::new() };

@@ -5,6 +5,7 @@
 
 mod schema;
 mod script;
+mod steps;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};

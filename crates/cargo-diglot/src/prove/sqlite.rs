@@ -3,6 +3,8 @@
 //! A call of the asynchronous driver costs more than a small statement does, so the library is called directly: the same
 //! one, which that driver brings. Units are run part by part, as that driver does with their text.
 
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -15,6 +15,7 @@ mod formats;
 mod layouts;
 mod locks;
 mod lsp;
+mod migrations;
 mod prepare;
 mod project;
 mod review;

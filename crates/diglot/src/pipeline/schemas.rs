@@ -20,6 +20,8 @@ fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -
 #[derive(Debug, Clone)]
 pub(super) struct Settled {
     pub(super) schemas: Both<Schema>,
+    /// What is declared of them and of the migrations.
+    pub(super) declared: Vec<Annotation>,
     /// What was found in them and between them.
     pub(super) found: Vec<Diagnostic>,
     pub(super) stats: Stats,
@@ -30,7 +32,7 @@ impl Settled {
         let mut found = Vec::new();
         let (schemas, declared) = settled_schemas(inputs, &mut found);
         let stats = compare_schemas(inputs, &schemas, &declared, &mut found);
-        Self { schemas, found, stats }
+        Self { schemas, declared, found, stats }
     }
 }
 

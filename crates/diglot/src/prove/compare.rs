@@ -12,7 +12,7 @@ use crate::dialect::Both;
 use crate::page::Cardinality;
 use crate::types::{Base, Of};
 use crate::value::canonical;
-use crate::value::{Rows, Value, parse_uuid};
+use crate::value::{Rows, Value, microseconds, parse_uuid};
 
 /// Where both engines start to number new rows of a case. What they number from here on need not be the same: which
 /// of two rows is first is nobody's promise.
@@ -70,6 +70,15 @@ impl Difference {
             _ => return None,
         };
         Some(of_lines(what, told(&sqlite), told(&pg)))
+    }
+}
+
+/// Whether it is a time that every clock has passed, and no case holds but for its own sake.
+fn is_late(value: &Value) -> bool {
+    match value {
+        Value::Int(ms) => *ms > CLOCK_MS,
+        Value::Text(text) => microseconds(text).is_some_and(|time| time > CLOCK_MS * 1000),
+        _ => false,
     }
 }
 
@@ -201,7 +210,7 @@ impl Subject {
                             (Some(List::Separated(between)), Value::Text(text)) => split(text, between),
                             _ => read(value, held(column)).unwrap_or_else(|_| value.clone()),
                         };
-                        let is_now = column.clock && matches!(value, Value::Int(ms) if ms > CLOCK_MS);
+                        let is_now = column.clock && is_late(&value);
                         match value {
                             _ if is_now => Value::Other("now".into()),
                             Value::List(mut items) if matches!(column.list, Some(List::Table { .. })) => {

@@ -9,8 +9,8 @@ use super::numbers::Numbers;
 use super::pool::Pool;
 use super::reading::Reading;
 use super::sorts::sorts_text;
-use super::tables::{Relations, Table, Tables};
-use super::touched::touched;
+use super::tables::{CLOCKS, Relations, Table, Tables};
+use super::touched::{around, touched};
 use super::union::Union;
 use super::uses::{Key, Uses, uses};
 use crate::config::{Assume, Config, JsonText};
@@ -20,7 +20,7 @@ use crate::infer::{Param, ResultColumn, RowsParam};
 use crate::page::{AnnotationKind, Cardinality};
 use crate::pipeline::{Compiled, ReadProject};
 use crate::project::Inputs;
-use crate::source::Span;
+use crate::source::{FileId, Span};
 use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
 use crate::types::Base;
 use crate::value::Value;
@@ -193,9 +193,53 @@ impl<'a> Prover<'a> {
     /// The pair of a name, if it has texts.
     pub fn subject(&self, name: &str) -> Option<Subject> {
         let ready = self.ready(name).or_else(|| self.partial(name))?;
+        let touched = touched(&self.tables(), &ready.trees);
+        Some(self.of(name, ready, touched))
+    }
+
+    /// The tables that migrations name, as a pair that does nothing: the rows that go in, and how what is left of them is
+    /// compared. `said` is the text of the migrations. Tables that refer to them are looked at too.
+    pub fn of_migrations(&self, said: &str) -> Subject {
+        let said = said.to_lowercase();
+        let words: BTreeSet<&str> = said.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let place = Span::new(FileId(0), 0..0);
+        let trees = Both::of(|dialect| Statement {
+            name: String::new(),
+            dialect,
+            cardinality: Cardinality::Exec,
+            span: place,
+            parts: Vec::new(),
+            result: None,
+            params: Vec::new(),
+            rewrites: Vec::new(),
+        });
+        let nothing = Ready {
+            noun: String::new(),
+            cardinality: Cardinality::Exec,
+            params: Vec::new(),
+            rows: None,
+            untyped: BTreeSet::new(),
+            columns: Vec::new(),
+            variants: Vec::new(),
+            trees,
+            is_partial: true,
+        };
+        let mut subject = self.of("", nothing, around(&self.tables(), |name| words.contains(name)));
+        let reads_clock = CLOCKS.iter().any(|clock| words.contains(clock));
+        for column in subject.compared.iter_mut().flat_map(|table| &mut table.columns) {
+            column.clock |= reads_clock;
+        }
+        subject
+    }
+
+    fn tables(&self) -> Tables<'_> {
+        Tables::new(self.config, self.project.schemas(), self.relations)
+    }
+
+    /// A pair that fills and compares these tables.
+    fn of(&self, name: &str, ready: Ready, (filled, compared): (Vec<Table>, Vec<Table>)) -> Subject {
         let Ready { noun, cardinality, params, rows, untyped, columns, variants, trees, is_partial } = ready;
-        let tables = Tables::new(self.config, self.project.schemas(), self.relations);
-        let (filled, compared) = touched(&tables, &trees);
+        let tables = self.tables();
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
         let reading = Reading::of(&trees, &found, &filled, &tables);
         let Numbers { own: numbers, fresh } = Numbers::of(&trees, &compared);
@@ -236,7 +280,7 @@ impl<'a> Prover<'a> {
             reading: Arc::new(reading),
         };
         self.settle_pools(&mut subject, &trees, &found, &tables);
-        Some(subject)
+        subject
     }
 
     /// A pair of which there is a function.

@@ -198,6 +198,12 @@ impl<'a> Tables<'a> {
         [self.sqlite, self.pg].iter().any(|schema| schema.tables.get(name).is_some_and(|table| table.view))
     }
 
+    /// All tables that both pages have.
+    pub(super) fn all(&self) -> Vec<Table> {
+        let names = self.sqlite.tables.keys().filter(|name| !self.is_view(name));
+        names.filter_map(|name| self.shared(name)).collect()
+    }
+
     /// The tables that refer to one, each with the reference.
     pub(super) fn referring(&self, name: &str) -> Vec<(String, ForeignKey)> {
         let tables = [self.sqlite, self.pg].into_iter().flat_map(|schema| schema.tables.values());
@@ -303,7 +309,7 @@ fn numbers(fill: &Fill) -> bool {
 }
 
 /// Functions that read a clock.
-const CLOCKS: [&str; 8] = [
+pub(super) const CLOCKS: [&str; 8] = [
     "now",
     "clock_timestamp",
     "current_timestamp",

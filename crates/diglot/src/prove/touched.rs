@@ -54,6 +54,28 @@ pub(super) fn touched(tables: &Tables<'_>, trees: &Both<Statement>) -> (Vec<Tabl
     (parents_first(filled), changed.iter().filter_map(|name| tables.shared(name)).collect())
 }
 
+/// Some tables: those to fill, parents first, and those to look at, which may change with them.
+pub(super) fn around(tables: &Tables<'_>, is_asked: impl Fn(&str) -> bool) -> (Vec<Table>, Vec<Table>) {
+    let all = tables.all();
+    let refers = |from: &Table, to: &BTreeSet<&str>| from.foreign.iter().any(|key| to.contains(key.table.as_str()));
+    let mut changed: BTreeSet<&str> =
+        all.iter().map(|table| table.name.as_str()).filter(|name| is_asked(name)).collect();
+    while let Some(next) = all.iter().find(|table| !changed.contains(table.name.as_str()) && refers(table, &changed)) {
+        changed.insert(&next.name);
+    }
+    let mut filled = changed.clone();
+    let parent = |filled: &BTreeSet<&str>| {
+        let of = all.iter().filter(|table| filled.contains(table.name.as_str()));
+        let mut parents = of.flat_map(|table| &table.foreign).map(|key| key.table.as_str());
+        parents.find(|name| !filled.contains(name) && all.iter().any(|table| table.name == *name))
+    };
+    while let Some(next) = parent(&filled) {
+        filled.insert(all.iter().find(|table| table.name == next).map_or("", |table| table.name.as_str()));
+    }
+    let of = |names: &BTreeSet<&str>| all.iter().filter(|table| names.contains(table.name.as_str())).cloned().collect();
+    (parents_first(of(&filled)), of(&changed))
+}
+
 fn parents_first(mut tables: Vec<Table>) -> Vec<Table> {
     let mut sorted: Vec<Table> = Vec::new();
     while !tables.is_empty() {

@@ -88,6 +88,13 @@ pub(super) fn pieces(text: &str, file: FileId, dialect: Dialect) -> Vec<Piece> {
     pieces
 }
 
+/// The statements of a migration that change rows.
+pub(crate) fn of_rows(text: &str, file: FileId, dialect: Dialect) -> Vec<Span> {
+    let changes =
+        |piece: &Piece| piece.words.first().is_some_and(|word| listed("delete insert replace update with", word));
+    pieces(text, file, dialect).into_iter().filter(changes).map(|piece| piece.span).collect()
+}
+
 /// Follows `BEGIN … END` inside CREATE TRIGGER, CREATE FUNCTION and CREATE PROCEDURE.
 #[derive(Default)]
 struct Block {

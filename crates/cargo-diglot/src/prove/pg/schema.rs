@@ -70,7 +70,7 @@ const ONE_PARTITION: &str = "DO $diglot$ DECLARE parent record; BEGIN \
     END LOOP; END $diglot$";
 
 /// Runs texts one after the other and tells which of them are refused.
-const REFUSED: &str = "CREATE FUNCTION pg_temp.diglot_refused(texts text[]) RETURNS integer[] LANGUAGE plpgsql AS $$ \
+const REFUSED: &str = "CREATE OR REPLACE FUNCTION pg_temp.diglot_refused(texts text[]) RETURNS integer[] LANGUAGE plpgsql AS $$ \
     DECLARE refused integer[] := '{}'; BEGIN FOR at IN 1 .. cardinality(texts) LOOP \
     BEGIN EXECUTE texts[at]; EXCEPTION WHEN OTHERS THEN refused := refused || at; END; \
     END LOOP; RETURN refused; END $$";
@@ -92,8 +92,23 @@ pub(super) async fn make(connection: &mut PgConnection, inputs: &Inputs) -> Resu
     plain(connection, &truncate).await.map_err(Failure::engine("empty the tables of Postgres"))
 }
 
+/// Takes out what migrations have put into tables.
+pub(super) async fn emptied(connection: &mut PgConnection) -> Result<(), Failure> {
+    look_everywhere(connection).await?;
+    for table in tables(connection).await? {
+        let failed = || Failure::engine("empty the tables of Postgres");
+        let query = format!("SELECT EXISTS (SELECT FROM \"{table}\")");
+        let is_filled: bool =
+            sqlx::query_scalar(AssertSqlSafe(query)).fetch_one(&mut *connection).await.map_err(failed())?;
+        if is_filled {
+            plain(connection, &format!("TRUNCATE \"{table}\" CASCADE")).await.map_err(failed())?;
+        }
+    }
+    Ok(())
+}
+
 /// Rows are put into tables by their names alone, whatever schema they are in.
-async fn look_everywhere(connection: &mut PgConnection) -> Result<(), Failure> {
+pub(super) async fn look_everywhere(connection: &mut PgConnection) -> Result<(), Failure> {
     let schemas: Option<String> =
         sqlx::query_scalar(SCHEMAS).fetch_one(&mut *connection).await.map_err(Failure::engine(READING))?;
     match schemas {
