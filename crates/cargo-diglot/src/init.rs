@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         return Ok(Outcome::Clean);
     }
     if has_pages || arguments.no_prepare {
-        report::line("next: `cargo diglot prepare` asks both engines, and `cargo build` builds");
+        report::line("next: `cargo diglot prepare` asks both databases, then `cargo build`");
         return Ok(Outcome::Clean);
     }
     record(arguments)
@@ -197,6 +197,7 @@ fn check_workspace(root: &Path) {
     if let Ok(Output { stderr, status, .. }) = asked
         && !status.success()
     {
+        report::line("Cargo does not build the new crate where it is yet:");
         report::line(String::from_utf8_lossy(&stderr).trim_end());
     }
 }

@@ -77,7 +77,9 @@ mod tests {
             of_git(&serde_json::json!({ "installs": { "other 0.1.0 (git+https://x/y#0)": {}, key: {} } }).to_string())
         };
         let expected = r#"diglot = { git = "https://host/team/sql", rev = "4af1" }"#;
-        for url in ["https://host/team/sql", "https://host/team/sql?branch=main", "https://me:secret@host/team/sql?tag=v1"] {
+        for url in
+            ["https://host/team/sql", "https://host/team/sql?branch=main", "https://me:secret@host/team/sql?tag=v1"]
+        {
             assert_eq!(of(&format!("git+{url}#4af1")).as_deref(), Some(expected), "{url}");
         }
         let ssh = r#"diglot = { git = "ssh://git@host/sql", rev = "4af1" }"#;
