@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::project::{Project, postgres, workspace};
+use crate::cargo_build::workspace;
+use crate::project::{Project, postgres};
 
 /// The files that `init` makes beside its settings.
 const MADE: [&str; 7] = [
