@@ -7,11 +7,11 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// Compares SQL that is kept in two dialects, and asks the real engines about it.
+/// Checks that the SQLite and the Postgres version of your SQL mean the same.
 #[derive(Debug, Parser)]
 #[command(name = "cargo diglot", bin_name = "cargo diglot", version, arg_required_else_help = true)]
 struct Cli {
-    /// When to colour what is printed; `auto` asks the terminal, and NO_COLOR.
+    /// Whether to print in colours.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
     color: Color,
     #[command(subcommand)]
@@ -21,11 +21,11 @@ struct Cli {
 /// When to colour what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal that does not ask for no colour.
+    /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Wherever it goes, NO_COLOR or not.
+    /// Also into files and pipes, whatever NO_COLOR says.
     Always,
-    /// Nowhere.
+    /// Never.
     Never,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Command {
     WithPostgres(WithPostgres),
     /// Serve an editor: a language server on standard input and output.
     ///
-    /// Editors start it by themselves once they are told to; docs/editors.md has how for several.
+    /// Editors start it themselves; docs/editors.md says what to write in their settings.
     Lsp,
     Completions(Completions),
 }
@@ -67,59 +67,61 @@ pub(crate) struct Completions {
 
 /// Make a project that builds, or what a crate lacks to be one.
 ///
-/// An empty folder becomes a crate with one noun on both pages. A folder that has SQL and no Cargo.toml gets settings
-/// by which pages are compared and nothing is generated. Nothing that is there is changed.
+/// In an empty or a new folder: a crate with three pairs of statements about notes. In a crate: the files that it lacks.
+/// In a folder that has SQL and no Cargo.toml: a diglot.toml by which SQL is compared and no Rust is generated. No file
+/// that is there is changed.
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The folder; it may be new.
+    /// The folder; it is made if it is not there.
     #[arg(default_value = ".", value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// A server that allows to make a database, to ask about the first statements; without it: a throwaway server.
+    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
     /// Make a crate although there is SQL and no Cargo.toml.
     #[arg(long = "crate")]
     pub(crate) make_crate: bool,
-    /// Do not ask the engines yet.
+    /// Do not ask SQLite and Postgres about the statements yet.
     #[arg(long)]
     pub(crate) no_prepare: bool,
 }
 
 /// Add a pair of statements about a table, as a draft that compiles.
 ///
-/// The verb says what it does: add, get, list, count, update, delete, or any other, which reads a row by its key.
+/// The verb says what it does: add, get, list, count, update or delete. Any other verb drafts a statement that reads a row
+/// by its key.
 #[derive(Debug, Args)]
 pub(crate) struct New {
     #[command(flatten)]
     pub(crate) project: Project,
-    /// The file's stem.
+    /// The name of the files, without `.sql`; also the table, unless --table names it.
     pub(crate) noun: String,
-    /// What it does.
+    /// What the statement does.
     pub(crate) verb: String,
-    /// The table, when the noun does not tell.
+    /// The table, where it is not the noun.
     #[arg(long)]
     pub(crate) table: Option<String>,
 }
 
 /// Draft the page that a statement lacks from the page that it has.
 ///
-/// Comments and layout stay. What needs a decision is marked `-- decide:` in the draft.
+/// Comments and layout are kept. Where somebody has to decide, the draft has a line `-- decide:`.
 #[derive(Debug, Args)]
 pub(crate) struct Translate {
     #[command(flatten)]
     pub(crate) project: Project,
-    /// The statement: noun_verb, or noun.noun_verb as a review's links have it.
+    /// The name of the statement, with or without that of its file: `note_due` or `note.note_due`.
     #[arg(value_name = "NOUN.STATEMENT")]
     pub(crate) statement: String,
-    /// Write it into its file, at the place that it has on the other page. Without it: to standard output.
+    /// Write the draft into the other file, at the same place. Without it the draft is printed.
     #[arg(long)]
     pub(crate) write: bool,
 }
 
-/// Compile all pages and print the findings.
+/// Compare all pages and print the findings.
 ///
-/// Needs no database. Exits with 0 when there is no finding, with 2 when there are findings, with 1 when
-/// the tool itself failed.
+/// Needs no database. Exits with 0 when there is no finding, with 2 when there are findings, and with 1 when the command
+/// itself failed.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
@@ -127,39 +129,38 @@ pub(crate) struct Check {
     /// How findings look.
     #[arg(long, value_enum, default_value_t = Format::Full)]
     pub(crate) format: Format,
-    /// With `--format github`: mark the page that changed since this revision of the git repository, where a finding is
-    /// about both. Without it: since the branch that GITHUB_BASE_REF names.
+    /// With `--format github`: show a finding about both pages on the one that changed since this git revision. Without it:
+    /// since the branch in GITHUB_BASE_REF.
     #[arg(long, value_name = "REV")]
     pub(crate) base: Option<String>,
-    /// Also print how much was compared, how much of it is declared to differ, and how far each pair was tried that is
-    /// the same when run.
+    /// Also print how much was compared, how much of it is declared to differ, and on how many databases pairs were tried.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Show databases whole, and of every pair that is the same when run how far it was tried.
+    /// Show all rows and columns of the databases on which pages differ, and for every other pair what was tried.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Show no more than so many findings.
+    /// Show at most N findings.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Check every package of the Cargo workspace that has a diglot.toml.
     #[arg(long, conflicts_with_all = ["root", "package", "watch"])]
     pub(crate) workspace: bool,
-    /// Be content when there is no pair. Without it that is an error: nothing was compared.
+    /// Exit with 0 when there is no pair at all. Without it that is an error, since nothing was compared.
     #[arg(long)]
     pub(crate) allow_empty: bool,
-    /// Make the changes that need nobody's look: delete declarations that are not needed, write seals that are
-    /// asked for. The SQL stays as it is.
+    /// Make the changes that need no decision: delete annotations that are not needed, write the seals that are missing. The
+    /// SQL itself is not changed.
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Go on and check again whenever a file changes, for editors; a line {"checked":…} ends each round.
+    /// Do not end, and check again whenever a file changes; after each check a line {"checked":…} is printed.
     #[arg(long, conflicts_with = "fix")]
     pub(crate) watch: bool,
 }
 
 /// Show the statements that are read out of Go and Rust, with the line of each.
 ///
-/// `[sql]` in diglot.toml names such files: `sqlite = "storage/sqlite/*.go"`. Statements that are put together at run
-/// time are shown as that; they are not compared.
+/// `[sql]` in diglot.toml names such files: `sqlite = "storage/sqlite/*.go"`. Statements that the program puts together at
+/// run time are listed too; they are not compared.
 #[derive(Debug, Args)]
 pub(crate) struct Extract {
     #[command(flatten)]
@@ -168,9 +169,9 @@ pub(crate) struct Extract {
 
 /// Keep today's findings in diglot.baseline, so that only new ones fail.
 ///
-/// Each is kept by its rule, its statement and the seal of what both pages say: another difference in the same place
-/// is new. A kept finding that no longer occurs is an error of its own, so that the file only shrinks; this command
-/// writes it again. Exits with 2 when there are findings that cannot be kept.
+/// A line of the file has the rule, the statement, and a seal: six letters computed from what both pages say. Another
+/// difference in the same place has another seal, so it is new and fails. A line whose finding no longer occurs is an
+/// error; running this command again removes it. Exits with 2 when there are findings that cannot be kept.
 #[derive(Debug, Args)]
 pub(crate) struct Baseline {
     #[command(flatten)]
@@ -179,16 +180,16 @@ pub(crate) struct Baseline {
 
 /// Change one page of every pair, one place at a time, and list the changes that `check` does not notice.
 ///
-/// What survives means the same, or is declared to differ, or is a gap. Needs no database.
+/// A change that is not noticed means the same, or is declared to differ, or is a gap of diglot's. Needs no database.
 #[derive(Debug, Args)]
 pub(crate) struct Mutate {
     #[command(flatten)]
     pub(crate) project: Project,
-    /// Try this many changes of each page of a statement, evenly spread; without it all.
+    /// Try at most N changes of each page of a statement, evenly spread. Without it all are tried.
     #[arg(long, value_name = "N")]
     pub(crate) most: Option<usize>,
-    /// Hold the pages against a baseline that keeps today's findings. Without it every change of a pair that has a
-    /// finding counts as noticed.
+    /// Count a change as noticed only if it brings a finding that a baseline of today would not have. Without it every
+    /// change of a pair that has findings counts as noticed.
     #[arg(long)]
     pub(crate) baseline: bool,
 }
@@ -204,16 +205,16 @@ pub(crate) struct Catalog {
     /// Write nothing; exit with 2 when the file is not what the server says.
     #[arg(long)]
     pub(crate) check: bool,
-    /// A server that allows to make a database; without it: a throwaway server.
+    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
 }
 
-/// Ask the real engines about every statement and record their answers in .sqlx.
+/// Ask SQLite and Postgres about every statement and record their answers in .sqlx.
 ///
-/// SQLite is asked in process. Postgres is asked in a scratch database on the server that --postgres or
-/// DIGLOT_POSTGRES_URL names, or on a throwaway server; DATABASE_URL is not read. Nothing is written while
-/// there is a finding.
+/// Also runs both pages of every pair on small databases and records whether the answers agree. SQLite is compiled in.
+/// Postgres is asked in a scratch database on the server that --postgres or DIGLOT_POSTGRES_URL names, or on a throwaway
+/// server; DATABASE_URL is not read. Nothing is written while there is a finding.
 #[derive(Debug, Args)]
 pub(crate) struct Prepare {
     #[command(flatten)]
@@ -221,14 +222,14 @@ pub(crate) struct Prepare {
     /// Write nothing; exit with 2 when something would change.
     #[arg(long)]
     pub(crate) check: bool,
-    /// A server that allows to make a database.
+    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
 }
 
 /// Show every pair side by side, as one HTML file or as Markdown for a pull request.
 ///
-/// The page needs no network and no database. It shows findings but does not judge: the exit code is 0.
+/// Needs no database, and the page needs no network. The exit code is 0 whether there are findings or not.
 #[derive(Debug, Args)]
 pub(crate) struct Review {
     #[command(flatten)]
@@ -236,10 +237,10 @@ pub(crate) struct Review {
     /// Show what changed since this revision of the git repository, with before and after.
     #[arg(long, value_name = "REV")]
     pub(crate) since: Option<String>,
-    /// A page, or a comment for a pull request.
+    /// An HTML page, or Markdown for a comment on a pull request.
     #[arg(long, value_enum, default_value_t = ReviewFormat::Html)]
     pub(crate) format: ReviewFormat,
-    /// Where to write it. Without it: a page goes to target/diglot/review.html, Markdown to standard output.
+    /// The file to write. Without it: target/diglot/review.html for a page; Markdown is printed.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -253,43 +254,42 @@ pub(crate) enum ReviewFormat {
     Markdown,
 }
 
-/// Run both pages of every pair on the same data and compare what comes of it.
+/// Run both pages of every pair on the same data and compare the answers.
 ///
-/// The data is made from the schema: keys and references hold, and values are those that the statements ask for,
-/// the edges of each type, text that sorts and matches in different ways, NULL. Every case runs in a transaction
-/// that is rolled back, on SQLite in process and in a scratch database as `prepare` makes one. Pairs with findings are
-/// run as well, as far as the engines take their texts. Exits with 2 when `check` has findings, and when a pair
-/// answers differently and does not declare it.
+/// The data is made from the schema. Keys and references hold in it; the values are those that the statements ask for, the
+/// smallest and largest of each type, text that sorts and matches in different ways, and NULL. Pairs with findings are run
+/// as well, as far as the databases take them. Exits with 2 when `check` has findings, and when a pair gives different
+/// answers and does not declare it.
 #[derive(Debug, Args)]
 pub(crate) struct Prove {
     #[command(flatten)]
     pub(crate) project: Project,
-    /// Try this statement alone.
+    /// Try only this statement.
     #[arg(long, value_name = "NAME")]
     pub(crate) statement: Option<String>,
-    /// The most rows of a table.
+    /// How many rows a table has at most.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub(crate) rows: usize,
-    /// How many cases each pair is tried on.
+    /// How many databases each pair is tried on.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) cases: u64,
-    /// Other numbers give other data.
+    /// The number from which the data is made; another one gives other data.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// A server that allows to make a database.
+    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
 }
 
-/// Show how each engine would run every statement, and which tables it reads from end to end.
+/// Show how each database would run every statement, and which tables it reads without an index.
 ///
-/// Statistics have no say: the tables are empty, Postgres plans for any values and with sequential scans switched
-/// off wherever an index serves. A line that reads a table without an index has an exclamation mark.
+/// Such a line begins with an exclamation mark. The tables are empty, so statistics of your data have no influence; Postgres
+/// uses an index wherever there is one that fits.
 #[derive(Debug, Args)]
 pub(crate) struct Plans {
     #[command(flatten)]
     pub(crate) project: Project,
-    /// Show this statement alone.
+    /// Show only this statement.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["check", "save"])]
     pub(crate) statement: Option<String>,
     /// Compare with plans.txt and print what changed; exit with 2 when something did.
@@ -298,27 +298,27 @@ pub(crate) struct Plans {
     /// Keep the plans in plans.txt.
     #[arg(long)]
     pub(crate) save: bool,
-    /// A server that allows to make a database.
+    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
-    /// Say instead of each statement of Postgres what becomes of it on a coordinator of Citus: whether it is one task on
-    /// one shard, several, or refused. The tables are made in a schema of their own in that database, spread as
-    /// `diglot.toml` says, and dropped.
+    /// Instead of Postgres ask this coordinator of Citus, and show of each statement whether it becomes one task on one
+    /// shard, several, or is refused. The tables are made in a schema of their own, spread as `diglot.toml` says, and
+    /// dropped at the end.
     #[arg(long, value_name = "URL", conflicts_with_all = ["check", "save", "postgres"])]
     pub(crate) citus: Option<String>,
 }
 
 /// Show which rows statements and transactions wait for on Postgres while they hold others.
 ///
-/// Circles come first. Triggers, functions and foreign keys of the schema count; what a SKIP LOCKED passes over is
-/// nothing to wait for. Needs no database.
+/// First come circles, in which transactions can wait for each other until Postgres ends one. Triggers, functions and
+/// foreign keys of the schema count. Rows that SKIP LOCKED passes over are not waited for. Needs no database.
 #[derive(Debug, Args)]
 pub(crate) struct Locks {
     #[command(flatten)]
     pub(crate) project: Project,
 }
 
-/// Which project is meant.
+/// The project.
 #[derive(Debug, Args)]
 pub(crate) struct Project {
     /// The project's folder. Without it: the nearest folder upwards that holds diglot.toml.
@@ -332,7 +332,7 @@ pub(crate) struct Project {
 /// How findings look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Both pages with carets and the text to write.
+    /// The places on both pages, and the text to write.
     Full,
     /// One line each: file:line:col: error[rule]: message.
     Short,
@@ -344,12 +344,12 @@ pub(crate) enum Format {
     Github,
 }
 
-/// Show what a rule finds, why it bites and what to write instead.
+/// Show what a rule finds, why that is a problem, and what to write instead.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The rule's name, as it stands in brackets in a finding. Without it: all rules.
+    /// The rule's name, in brackets in a finding. Without it all rules are shown.
     pub(crate) rule: Option<String>,
-    /// Text for people, or the Markdown that it is made of.
+    /// How the explanation is printed.
     #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
     pub(crate) format: ExplainFormat,
 }
@@ -359,18 +359,18 @@ pub(crate) struct Explain {
 pub(crate) enum ExplainFormat {
     /// Wrapped at the width of the terminal.
     Text,
-    /// As it is written.
+    /// As Markdown.
     Markdown,
 }
 
 /// Run a command beside a throwaway Postgres server.
 ///
-/// The command finds the server's URL in DIGLOT_POSTGRES_URL and in FF_TEST_POSTGRES_URL. The server is
-/// stopped and removed when the command ends, however it ends; its exit code is passed on. Which server: the one in the
-/// folder that DIGLOT_POSTGRES_BIN names, or the first in PATH and in the usual folders.
+/// The server's URL is in the variables DIGLOT_POSTGRES_URL and FF_TEST_POSTGRES_URL. When the command ends, however it
+/// ends, the server is stopped and removed, and the command's exit code is passed on. The server's programs are those in
+/// the folder that DIGLOT_POSTGRES_BIN names, or the first in PATH and in the usual folders.
 #[derive(Debug, Args)]
 pub(crate) struct WithPostgres {
-    /// Flush every commit to disk, as a server with real data does.
+    /// Write every commit to disk before it counts, as a server with real data does. Slower.
     #[arg(long)]
     pub(crate) durable: bool,
     /// The command and its arguments.

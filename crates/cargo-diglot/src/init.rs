@@ -3,11 +3,14 @@
 //! No file that is there is changed: what a crate has to add to it is told instead. A project of sqlc with two engines
 //! keeps its places: they are taken from its settings.
 
+mod origin;
 mod sqlc;
 
+use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::{Command, Output};
 
 use diglot::dialect::Dialect;
 use diglot::types::Base;
@@ -82,6 +85,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         report::line("no Cargo.toml here, so pages are compared and nothing is generated (`generate = false`)");
         report::line("for Rust: `cargo diglot init --crate` in its place, after removing diglot.toml");
     }
+    if !is_crate && !check_only {
+        check_workspace(root);
+    }
     advise(is_crate.then(|| manifest(root, &name)).as_deref(), &kept);
     match sqlc {
         Found::Places(places) => {
@@ -104,7 +110,7 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         return Ok(Outcome::Clean);
     }
     if has_pages || arguments.no_prepare {
-        report::line("next: `cargo diglot prepare` asks both engines, and `cargo build` builds");
+        report::line("next: `cargo diglot prepare` asks both databases, then `cargo build`");
         return Ok(Outcome::Clean);
     }
     record(arguments)
@@ -168,7 +174,7 @@ fn manifest(root: &Path, name: &str) -> String {
             features = format!(", {:?}", used.decimals.feature());
         }
     }
-    let text = MANIFEST.1.replace("@name@", name).replace("@diglot@", &dependency());
+    let text = MANIFEST.1.replace("@name@", name).replace("@diglot@", &origin::dependency(root));
     text.replace("@libraries@", &libraries).replace("@features@", &features)
 }
 
@@ -184,12 +190,16 @@ fn write_new(path: &Path, text: &str) -> io::Result<bool> {
     }
 }
 
-/// Where a crate finds the compiler of this command line: in the checkout that it was built from, or else at the
-/// registry by its version.
-fn dependency() -> String {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("diglot");
-    let is_checkout = beside.join(MANIFEST.0).is_file();
-    if is_checkout { format!("{{ path = {beside:?} }}") } else { format!("{:?}", env!("CARGO_PKG_VERSION")) }
+/// Tells where Cargo would refuse the new crate: below a workspace that does not name it.
+fn check_workspace(root: &Path) {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let asked = Command::new(cargo).args(["locate-project", "--workspace"]).current_dir(root).output();
+    if let Ok(Output { stderr, status, .. }) = asked
+        && !status.success()
+    {
+        report::line("Cargo does not build the new crate where it is yet:");
+        report::line(String::from_utf8_lossy(&stderr).trim_end());
+    }
 }
 
 /// The folder's name as the name of a crate.

@@ -1,17 +1,15 @@
+-- What is due of these kinds, the oldest first.
+-- name: note_due :many
+SELECT id, body FROM note
+ WHERE due_ms <= :now_ms AND kind = ANY(:kinds)
+ ORDER BY due_ms, id;
+
 -- Writes a note down.
 -- name: note_add :exec
-INSERT INTO note (id, title, body, created_at_ms)
-VALUES (:id, :title, :body, :created_at_ms);
+INSERT INTO note (id, kind, body, due_ms)
+VALUES (:id, :kind, :body, :due_ms);
 
--- The newest notes, pinned ones first.
--- name: note_recent :many
-SELECT id, title, body, pinned, created_at_ms
-  FROM note
- ORDER BY pinned DESC, created_at_ms DESC, id
- LIMIT :most;
-
--- Pins a note; says whether it was there.
--- name: note_pin :rows
-UPDATE note
-   SET pinned = true
+-- Deletes a note; says whether it was there.
+-- name: note_delete :rows
+DELETE FROM note
  WHERE id = :id;

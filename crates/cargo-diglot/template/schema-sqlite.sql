@@ -1,7 +1,6 @@
 CREATE TABLE note (
-    id             BLOB    NOT NULL PRIMARY KEY,
-    title          TEXT    NOT NULL,
-    body           TEXT,
-    pinned         INTEGER NOT NULL DEFAULT 0,
-    created_at_ms  INTEGER NOT NULL
+    id      BLOB    NOT NULL PRIMARY KEY,
+    kind    TEXT    NOT NULL,
+    body    TEXT    NOT NULL,
+    due_ms  INTEGER NOT NULL
 ) STRICT;

@@ -11,6 +11,7 @@ mod leftover;
 mod numbers;
 mod report;
 mod rows;
+mod settings;
 mod undeclared;
 
 use std::cell::Cell;
@@ -19,6 +20,7 @@ use std::collections::BTreeSet;
 use self::causes::Told;
 use self::declared::{Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
+use self::settings::Setting;
 use crate::config::{Config, JsonText};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
@@ -105,6 +107,15 @@ pub(crate) fn compare(
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.
         let bare = compare_with(&Promised::default(), sources, sqlite, pg, Manner { keep_rows: false, ..manner });
         compared.stats.waived += bare.differing.saturating_sub(compared.differing);
+    }
+    let manner = Manner { keep_rows: false, ..manner };
+    if !compared.found.is_empty() && promised.asked_for_utc() {
+        let with = compare_with(&Promised::in_utc(config, never_null), sources, sqlite, pg, manner);
+        settings::name(&mut compared, &with, Setting::Utc);
+    }
+    if !texts_are_parsed && compared.found.iter().any(|finding| finding.rule == rule::COLUMNS_DIFFER.name) {
+        let with = compare_with(&promised, sources, sqlite, pg, Manner { texts_are_parsed: true, ..manner });
+        settings::name(&mut compared, &with, Setting::ParsedText);
     }
     compared
 }

@@ -118,12 +118,23 @@ pub(crate) struct Promised<'t> {
     never_null: Option<&'t BTreeSet<(String, String)>>,
     utc: bool,
     helped: Cell<bool>,
+    asked_for_utc: Cell<bool>,
 }
 
 impl<'t> Promised<'t> {
     /// What the configuration says, and the columns, by table, into which no program writes NULL.
     pub(crate) fn new(config: &'t Config, never_null: &'t BTreeSet<(String, String)>) -> Self {
-        Self { config: Some(config), never_null: Some(never_null), utc: config.is_utc(), helped: Cell::new(false) }
+        Self { config: Some(config), never_null: Some(never_null), utc: config.is_utc(), ..Self::default() }
+    }
+
+    /// The same as if the configuration said that every session of Postgres is in UTC.
+    pub(crate) fn in_utc(config: &'t Config, never_null: &'t BTreeSet<(String, String)>) -> Self {
+        Self { utc: true, ..Self::new(config, never_null) }
+    }
+
+    /// Whether it was asked, in vain, whether every session of Postgres is in UTC.
+    pub(crate) fn asked_for_utc(&self) -> bool {
+        self.asked_for_utc.get()
     }
 
     /// Whether a question was answered with something that is declared: without one, nothing would be different.
@@ -134,6 +145,7 @@ impl<'t> Promised<'t> {
     /// Whether every session of Postgres is in UTC.
     fn is_utc(&self) -> bool {
         self.helped.set(self.helped.get() || self.utc);
+        self.asked_for_utc.set(self.asked_for_utc.get() || !self.utc);
         self.utc
     }
 

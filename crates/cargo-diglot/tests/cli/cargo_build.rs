@@ -43,7 +43,7 @@ pub async fn owner(statements: &mut impl Statements, id: uuid::Uuid) -> Result<O
 "#;
 
 /// The workspace's folder, whose lock file and target folder serve the crate as well.
-fn workspace() -> PathBuf {
+pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 

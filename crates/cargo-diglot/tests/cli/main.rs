@@ -4,6 +4,7 @@
 mod adopting;
 mod bad_input;
 mod baseline;
+mod book;
 mod cargo_build;
 mod citus;
 mod completions;

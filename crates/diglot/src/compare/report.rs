@@ -86,9 +86,9 @@ pub(super) fn finding(
                 _ => found.help("write the same on both pages"),
             };
             match undeclared::line(sqlite, pg) {
-                Some(line) => {
-                    found.help(format!("or say under `[json]` what the member is, as in `{line}`")).help(waiver)
-                }
+                Some(line) => found
+                    .help(format!("or say in `diglot.toml`, below `[json]`, what the member is: `{line}`"))
+                    .help(waiver),
                 None => found.help(waiver),
             }
         }

@@ -45,6 +45,9 @@ pub(super) fn noun(generate: &Generate, file: FileId, stem: &str, found: &mut Ve
     noun
 }
 
+/// The way out for pages that do not have the same files and the same order.
+const BY_NAME: &str = "or, if statements find each other by name alone, say so in `diglot.toml`: `lockstep = false`";
+
 /// What decides which statements are pairs.
 pub(super) struct Pairing<'a> {
     /// Where the pages are.
@@ -236,7 +239,8 @@ fn statement_order(sqlite: &Page, pg: &Page, found: &mut Vec<Diagnostic>) {
     found.push(
         Diagnostic::error(rule::STATEMENT_ORDER, message, span, format!("`{name}` comes next here"))
             .and(other_span, format!("`{other_name}` comes next here"))
-            .help("bring the statements into the same order, so that the pages can be read side by side"),
+            .help("bring the statements into the same order, so that the pages can be read side by side")
+            .help(BY_NAME),
     );
 }
 
@@ -272,6 +276,7 @@ fn missing_page(places: &Places, noun: &str, pair: &Both<Option<&Page>>, found: 
     found.push(
         Diagnostic::error(rule::MISSING_PAGE, message, first.name_span, "this statement and its page face nothing")
             .help(format!("write `{}`", places.page(missing, noun)))
+            .help(BY_NAME)
             .help(format!(
                 "or say of each statement that it is meant for one dialect: `-- only: {} — reason`",
                 page.dialect

@@ -10,6 +10,7 @@ mod generated;
 mod keys;
 mod options;
 mod rows;
+mod settings;
 mod signatures;
 mod sqlc;
 mod stubs;

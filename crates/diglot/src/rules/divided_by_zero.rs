@@ -52,7 +52,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let message = format!("{}: the divisor may be zero", context.name());
             let label = "NULL on SQLite, an error on Postgres";
             let finding = Diagnostic::error(rule::DIVIDED_BY_ZERO, message, divisor.span, label);
-            found.push(finding.help("write `NULLIF(…, 0)` around the divisor, on both pages"));
+            let finding = finding.help("write `NULLIF(…, 0)` around the divisor, on both pages");
+            let setting = context.range_help(divisor, (1, 1_000_000));
+            found.push(setting.into_iter().fold(finding, Diagnostic::help));
         }
     }
 }

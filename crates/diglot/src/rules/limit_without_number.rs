@@ -66,8 +66,9 @@ fn no_count(context: &Context<'_>, value: &Expr) -> Option<Diagnostic> {
                 (false, true) => return None,
                 (false, false) => Diagnostic::warning(rule::LIMIT_WITHOUT_NUMBER, message, value.span, label),
             };
-            finding
-                .help(format!("say in `diglot.toml` that it cannot be: `[prove.ranges]`, `\"*.{param}\" = [0, 1000]`"))
+            finding.help(format!(
+                "say in `diglot.toml`, below `[prove.ranges]`, that it cannot be: `\"*.{param}\" = [0, 1000]`"
+            ))
         }
         _ if bounds.most < 0 => {
             let message = format!("{name}: a negative number of rows");

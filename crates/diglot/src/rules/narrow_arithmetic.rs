@@ -57,7 +57,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 let message = format!("{}: the {word} has {bits} bits on Postgres", context.name());
                 let finding = Diagnostic::error(rule::NARROW_ARITHMETIC, message, expr.span, label);
                 let finding = finding.help("cast one operand: `CAST(… AS BIGINT)`, on both pages");
-                finding.help("or say in `diglot.toml` under `[prove.ranges]` between which numbers the operands lie")
+                let most = if bits == 16 { 100 } else { 10_000 };
+                context.range_help(expr, (0, most)).into_iter().fold(finding, Diagnostic::help)
             }
         };
         found.push(finding);

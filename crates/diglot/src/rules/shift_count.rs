@@ -47,7 +47,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             None => {
                 let message = format!("{}: the shift may be by more bits than there are", context.name());
                 let finding = Diagnostic::error(rule::SHIFT_COUNT, message, expr.span, label);
-                found.push(finding.help("bound the count by a CASE, on both pages"));
+                let finding = finding.help("bound the count by a CASE, on both pages");
+                let setting = context.range_help(right, (0, width - 1));
+                found.push(setting.into_iter().fold(finding, Diagnostic::help));
             }
         }
     }

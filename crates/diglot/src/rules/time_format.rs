@@ -36,15 +36,17 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_sqlite_of_pair() {
         return;
     }
-    let mut report = |what: String, span: Span, label: String, help: String| {
+    let mut report = |what: String, span: Span, label: String, help: String, setting: Option<String>| {
         let message = format!("{}: {what}", context.name());
-        found.push(Diagnostic::error(rule::TIME_FORMAT, message, span, label).help(help));
+        let finding = Diagnostic::error(rule::TIME_FORMAT, message, span, label).help(help);
+        found.push(setting.into_iter().fold(finding, Diagnostic::help));
     };
     for (table, name, value) in context.stored() {
         let Some(stored) = table.column(name).and_then(|column| time(&column.ty.base)) else { continue };
         if let Some(given) = other_form(value, stored) {
             let what = format!("`{}.{name}` holds `{}`, and gets `{given}`", table.name, stored.form.word());
-            report(what, value.span, format!("`{given}`"), way_out(stored));
+            let setting = setting(&table.name, name, given, stored);
+            report(what, value.span, format!("`{given}`"), way_out(stored), setting);
         }
     }
     for expr in &context.exprs {
@@ -54,19 +56,21 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             ExprKind::InList { expr, list, .. } => list.iter().map(|item| (&**expr, item)).collect(),
             ExprKind::Call { name, args, .. } => {
                 if let Some((what, help)) = misread(name, args) {
-                    report(what, expr.span, "reads another time".to_owned(), help);
+                    report(what, expr.span, "reads another time".to_owned(), help, None);
                 }
                 continue;
             }
             _ => continue,
         };
-        let clash = |(column, value): &(&Expr, &Expr)| {
+        let clash = pairs.iter().find_map(|(column, value)| {
             let stored = column.base().and_then(time)?;
-            Some((stored, other_form(value, stored)?, value.span))
-        };
-        if let Some((stored, given, span)) = pairs.iter().find_map(clash) {
+            Some((*column, stored, other_form(value, stored)?, value.span))
+        });
+        if let Some((column, stored, given, span)) = clash {
             let what = format!("a time as `{}` is compared with one as `{given}`", stored.form.word());
-            report(what, span, format!("`{given}`"), way_out(stored));
+            let owner = context.column(column);
+            let setting = owner.and_then(|(table, column)| setting(&table.name, &column.name, given, stored));
+            report(what, span, format!("`{given}`"), way_out(stored), setting);
         }
     }
 }
@@ -138,6 +142,13 @@ fn misread(name: &str, args: &[Expr]) -> Option<(String, String)> {
         }
         _ => None,
     }
+}
+
+/// The line of the settings that is right where the column holds what the page writes.
+fn setting(table: &str, column: &str, given: &str, stored: Stored) -> Option<String> {
+    let line = format!("`\"{table}.{column}\" = \"{given}\"`");
+    let is_word = Form::words(stored.of).split(", ").any(|word| word.trim_matches('`') == given);
+    is_word.then(|| format!("or, if the column holds `{given}`, say so in `diglot.toml`, below `[storage]`: {line}"))
 }
 
 fn way_out(stored: Stored) -> String {

@@ -29,6 +29,9 @@ use crate::tree::ExprKind;
 /// The first second of the year 0, and the last one of the year 9999.
 const YEARS: Bounds = Bounds { least: -62_167_219_200, most: 253_402_300_799 };
 
+/// The first second of the year 2100.
+const TO_2100: i64 = 4_102_444_800;
+
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
@@ -46,7 +49,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 let message = format!("{}: the number may lie outside of the years 0 to 9999", context.name());
                 let label = "NULL on SQLite, written or refused by Postgres";
                 let finding = Diagnostic::error(rule::TIME_OUT_OF_RANGE, message, seconds.span, label);
-                found.push(finding.help("say in `diglot.toml` under `[prove.ranges]` between which numbers it lies"));
+                let finding = finding.help("write it only where it is a time of these years, by a CASE, on both pages");
+                let setting = context.range_help(seconds, (0, TO_2100));
+                found.push(setting.into_iter().fold(finding, Diagnostic::help));
             }
         }
     }

@@ -37,7 +37,7 @@ impl By {
     /// Where the list stands, for a message.
     pub(crate) fn place(self) -> String {
         match self {
-            Self::Settings => format!("the list is in `{FILE}`"),
+            Self::Settings => format!("the list is in `{FILE}`, below `[words]`"),
             Self::Enum => "the list is the ENUM's on Postgres".to_owned(),
             Self::Check => "the list is in a CHECK of the column".to_owned(),
         }

@@ -1,6 +1,7 @@
 //! Between which whole numbers an expression lies, as far as literals, types, CHECKs, declared ranges and conditions tell.
 
 use super::super::Context;
+use crate::config::FILE;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -119,11 +120,32 @@ impl Context<'_> {
 
     /// What `[prove.ranges]` says of a column or a parameter.
     fn declared_range(&self, expr: &Expr) -> Option<Bounds> {
-        let (owner, name) = match &expr.kind {
-            ExprKind::Param(name) => (self.name(), name.as_str()),
-            _ => self.column(expr).map(|(table, column)| (table.name.as_str(), column.name.as_str()))?,
-        };
+        let (owner, name) = self.owned(expr)?;
         self.config.prove.range(owner, name).map(|(least, most)| Bounds::new(least.into(), most.into()))
+    }
+
+    /// The way out that says in the settings between which numbers the columns and parameters of an expression lie; none
+    /// where it has none, or all of them are declared.
+    pub(in crate::rules) fn range_help(&self, expr: &Expr, (least, most): (i64, i64)) -> Option<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for inner in expr.exprs().into_iter().filter(|inner| self.declared_range(inner).is_none()) {
+            let Some((owner, name)) = self.owned(inner) else { continue };
+            let line = format!("`\"{owner}.{name}\" = [{least}, {most}]`");
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let all = lines.join(", ");
+        let help = format!("or, where it is so, say in `{FILE}`, below `[prove.ranges]`, what it lies between: {all}");
+        (!lines.is_empty()).then_some(help)
+    }
+
+    /// The table or the statement to which a column or a parameter belongs, and its name.
+    fn owned<'e>(&'e self, expr: &'e Expr) -> Option<(&'e str, &'e str)> {
+        match &expr.kind {
+            ExprKind::Param(name) => Some((self.name(), name.as_str())),
+            _ => self.column(expr).map(|(table, column)| (table.name.as_str(), column.name.as_str())),
+        }
     }
 
     /// What a condition that holds says of a column or a parameter.
