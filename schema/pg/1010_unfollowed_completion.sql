@@ -1,3 +1,4 @@
+-- diglot: no-transaction
 -- Finds the ends of a flow's members that nobody has followed yet, among any
 -- number of other completions.
 

@@ -1,3 +1,4 @@
+-- diglot: no-transaction
 -- What the periodic work looks for, in the order in which it becomes due, over all
 -- partitions: each index holds only rows that still wait for something.
 

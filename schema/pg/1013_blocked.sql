@@ -1,3 +1,4 @@
+-- diglot: no-transaction
 -- Executions that wait for a budget, a quota or a worker, for the sweep that lets them go.
 
 CREATE INDEX IF NOT EXISTS ff_exec_core_blocked_idx

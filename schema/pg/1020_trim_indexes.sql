@@ -1,3 +1,4 @@
+-- diglot: no-transaction
 -- So that forgetting an execution finds what is kept about it elsewhere without reading all of it.
 
 CREATE INDEX IF NOT EXISTS ff_budget_usage_by_exec_execution_idx

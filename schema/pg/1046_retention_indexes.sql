@@ -1,3 +1,4 @@
+-- diglot: no-transaction
 -- So that the sweep finds what is old without reading what is not.
 
 CREATE INDEX IF NOT EXISTS ff_flow_core_created_idx

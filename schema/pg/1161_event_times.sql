@@ -1,3 +1,4 @@
+-- diglot: no-transaction
 -- What happened before a time is found by that time.
 --
 -- In the order of their ids the events of a host whose clock is ahead stand before others that are older, so whoever forgets

@@ -31,4 +31,7 @@ SELECT core.partition_key, core.execution_id, core.blocking_reason, core.raw_fie
         OR core.eligibility_state = 'blocked_by_route')
    AND core.lifecycle_phase = 'runnable'
    AND (core.partition_key, core.execution_id) > (:after_partition_key, :after_execution_id)
+   AND (CAST(:namespace AS text) IS NULL
+        OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
  ORDER BY core.partition_key, core.execution_id LIMIT :page_size;

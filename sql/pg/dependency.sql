@@ -1,3 +1,15 @@
+-- name: dependency_forgotten_list :many
+SELECT ended.partition_key, ended.event_id, ended.execution_id FROM ff_completion_event AS ended
+ WHERE ended.dispatched_at_ms IS NULL AND ended.flow_id IS NOT NULL AND ended.event_id > :after_event_id
+   AND ended.committed_at_ms < :committed_before_ms
+   AND (CAST(:namespace AS text) IS NULL OR ended.namespace = :namespace)
+   AND (CAST(:instance_tag AS text) IS NULL OR ended.instance_tag = :instance_tag)
+   AND (CAST(:tag_key AS text) IS NULL
+        OR EXISTS (SELECT 1 FROM ff_exec_core AS core
+                    WHERE core.partition_key = ended.partition_key AND core.execution_id = ended.execution_id
+                      AND core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value))
+ ORDER BY ended.event_id LIMIT :page_size;
+
 -- name: dependency_group_lock :opt
 SELECT held.policy, held.success_count, held.fail_count, held.skip_count, held.running_count,
        held.cancel_siblings_pending_flag

@@ -11,6 +11,32 @@ SELECT held.attempt_index FROM ff_attempt AS held
    AND held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms < :now_ms
  ORDER BY held.lease_expires_at_ms, held.attempt_index LIMIT 1 FOR UPDATE;
 
+-- name: expiry_lease_due_list :many
+SELECT held.partition_key, held.execution_id, held.lease_expires_at_ms FROM ff_attempt AS held
+ WHERE held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms < :now_ms
+   AND (held.lease_expires_at_ms, held.partition_key, held.execution_id) > (:after_expires_at_ms, :after_partition_key,
+                                                                            :after_execution_id)
+   AND (CAST(:namespace AS text) IS NULL AND CAST(:tag_key AS text) IS NULL
+        OR EXISTS (SELECT 1 FROM ff_exec_core AS core
+                    WHERE core.partition_key = held.partition_key AND core.execution_id = held.execution_id
+                      AND (CAST(:namespace AS text) IS NULL
+                           OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string'
+                              AND core.raw_fields ->> 'namespace' = :namespace)
+                      AND (CAST(:tag_key AS text) IS NULL
+                           OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)))
+ ORDER BY held.lease_expires_at_ms, held.partition_key, held.execution_id LIMIT :page_size;
+
+-- name: expiry_deadline_due_list :many
+SELECT core.partition_key, core.execution_id, core.deadline_at_ms FROM ff_exec_core AS core
+ WHERE core.deadline_at_ms IS NOT NULL AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
+   AND core.eligibility_state <> 'not_eligible_until_time' AND core.deadline_at_ms < :now_ms
+   AND (core.deadline_at_ms, core.partition_key, core.execution_id) > (:after_deadline_at_ms, :after_partition_key,
+                                                                       :after_execution_id)
+   AND (CAST(:namespace AS text) IS NULL
+        OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
+ ORDER BY core.deadline_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
+
 -- name: expiry_execution_release :exec
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'eligible_now',

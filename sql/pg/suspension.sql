@@ -212,3 +212,17 @@ UPDATE ff_exec_core AS core
        terminal_at_ms = :now_ms, cancellation_reason = :cancellation_reason,
        raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', 'suspension_timeout')
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
+
+-- name: suspension_due_list :many
+SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_ms, core.raw_fields
+  FROM ff_suspension_current AS suspension
+  JOIN ff_exec_core AS core
+    ON core.partition_key = suspension.partition_key AND core.execution_id = suspension.execution_id
+ WHERE suspension.timeout_at_ms IS NOT NULL AND suspension.timeout_at_ms < :now_ms
+   AND (suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id) > (:after_timeout_at_ms,
+                                                                                        :after_partition_key,
+                                                                                        :after_execution_id)
+   AND (CAST(:namespace AS text) IS NULL
+        OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
+ ORDER BY suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id LIMIT :page_size;

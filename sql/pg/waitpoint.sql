@@ -29,3 +29,15 @@ SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state,
  WHERE waiting.partition_key = :partition_key AND waiting.execution_id = :execution_id
    AND waiting.state IN ('pending', 'active') AND (CAST(:after AS uuid) IS NULL OR waiting.waitpoint_id > :after)
  ORDER BY waiting.waitpoint_id LIMIT :page_size;
+
+-- name: waitpoint_due_list :many
+SELECT waiting.partition_key, waiting.waitpoint_id, waiting.expires_at_ms, core.raw_fields
+  FROM ff_waitpoint_pending AS waiting
+  JOIN ff_exec_core AS core ON core.partition_key = waiting.partition_key AND core.execution_id = waiting.execution_id
+ WHERE waiting.expires_at_ms IS NOT NULL AND waiting.expires_at_ms < :now_ms
+   AND (waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id) > (:after_expires_at_ms,
+                                                                               :after_partition_key, :after_waitpoint_id)
+   AND (CAST(:namespace AS text) IS NULL
+        OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
+ ORDER BY waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id LIMIT :page_size;

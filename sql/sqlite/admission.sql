@@ -29,8 +29,10 @@ UPDATE ff_exec_core AS core
    AND core.eligibility_state IN ('blocked_by_budget', 'blocked_by_quota', 'blocked_by_route', 'blocked_by_operator')
    AND core.blocking_reason = :blocking_reason;
 
--- Lists executions that wait for something that may have come, in the order of their ids, strictly after a cursor.
+-- Lists executions that wait for something that may have come and that pass a filter, in the order of their ids, strictly
+-- after a cursor.
 -- name: admission_blocked_list :many
+-- param: namespace text null, tag_key text null, tag_value text null
 -- column: required_capabilities text
 SELECT core.partition_key, core.execution_id, core.blocking_reason, core.raw_fields,
        COALESCE((SELECT group_concat(required.capability, ',') FROM ff_execution_capabilities AS required
@@ -41,4 +43,9 @@ SELECT core.partition_key, core.execution_id, core.blocking_reason, core.raw_fie
         OR core.eligibility_state = 'blocked_by_route')
    AND core.lifecycle_phase = 'runnable'
    AND (core.partition_key, core.execution_id) > (:after_partition_key, :after_execution_id)
+   AND (:namespace IS NULL
+        OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (:tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                    WHERE tag.key = :tag_key AND tag.atom = :tag_value))
  ORDER BY core.partition_key, core.execution_id LIMIT :page_size;

@@ -22,13 +22,17 @@ UPDATE ff_completion_event SET dispatched_at_ms = :now_ms
 -- Lists ends of members that nobody has followed to the last edge, the oldest first, strictly after a place.
 -- The end of an execution outside a flow concerns nobody.
 -- name: dependency_forgotten_list :many
--- both
--- param: namespace text null, instance_tag text null
+-- param: namespace text null, instance_tag text null, tag_key text null, tag_value text null
 SELECT ended.partition_key, ended.event_id, ended.execution_id FROM ff_completion_event AS ended
  WHERE ended.dispatched_at_ms IS NULL AND ended.flow_id IS NOT NULL AND ended.event_id > :after_event_id
    AND ended.committed_at_ms < :committed_before_ms
    AND (CAST(:namespace AS text) IS NULL OR ended.namespace = :namespace)
    AND (CAST(:instance_tag AS text) IS NULL OR ended.instance_tag = :instance_tag)
+   AND (:tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM ff_exec_core AS core
+                    WHERE core.partition_key = ended.partition_key AND core.execution_id = ended.execution_id
+                      AND EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                                   WHERE tag.key = :tag_key AND tag.atom = :tag_value)))
  ORDER BY ended.event_id LIMIT :page_size;
 
 -- Reads the group of a member's incoming edges, and keeps it so until the transaction ends.

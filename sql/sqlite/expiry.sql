@@ -12,26 +12,40 @@ SELECT held.attempt_index FROM ff_attempt AS held
    AND held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms < :now_ms
  ORDER BY held.lease_expires_at_ms, held.attempt_index LIMIT 1;
 
--- Lists the executions with a lease that ran out, oldest first, strictly after a cursor.
+-- Lists the executions with a lease that ran out and that pass a filter, oldest first, strictly after a cursor.
 -- name: expiry_lease_due_list :many
--- both
+-- param: namespace text null, tag_key text null, tag_value text null
 -- column: lease_expires_at_ms i64
 SELECT held.partition_key, held.execution_id, held.lease_expires_at_ms FROM ff_attempt AS held
  WHERE held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms < :now_ms
    AND (held.lease_expires_at_ms, held.partition_key, held.execution_id) > (:after_expires_at_ms, :after_partition_key,
                                                                             :after_execution_id)
+   AND (:namespace IS NULL AND :tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM ff_exec_core AS core
+                    WHERE core.partition_key = held.partition_key AND core.execution_id = held.execution_id
+                      AND (:namespace IS NULL
+                           OR json_type(core.raw_fields, '$.namespace') = 'text'
+                              AND core.raw_fields ->> 'namespace' = :namespace)
+                      AND (:tag_key IS NULL
+                           OR EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                                       WHERE tag.key = :tag_key AND tag.atom = :tag_value))))
  ORDER BY held.lease_expires_at_ms, held.partition_key, held.execution_id LIMIT :page_size;
 
--- Lists the executions whose deadline has passed, oldest first, strictly after a cursor. What waits for a
--- time has its wake-up in the deadline column.
+-- Lists the executions whose deadline has passed and that pass a filter, oldest first, strictly after a cursor. What waits
+-- for a time has its wake-up in the deadline column.
 -- name: expiry_deadline_due_list :many
--- both
+-- param: namespace text null, tag_key text null, tag_value text null
 -- column: deadline_at_ms i64
 SELECT core.partition_key, core.execution_id, core.deadline_at_ms FROM ff_exec_core AS core
  WHERE core.deadline_at_ms IS NOT NULL AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
    AND core.eligibility_state <> 'not_eligible_until_time' AND core.deadline_at_ms < :now_ms
    AND (core.deadline_at_ms, core.partition_key, core.execution_id) > (:after_deadline_at_ms, :after_partition_key,
                                                                        :after_execution_id)
+   AND (:namespace IS NULL
+        OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (:tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                    WHERE tag.key = :tag_key AND tag.atom = :tag_value))
  ORDER BY core.deadline_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
 
 -- Takes the lease from an attempt whose worker is gone.

@@ -137,9 +137,9 @@ UPDATE ff_exec_core AS core
 UPDATE ff_attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
--- Lists the suspensions whose time is over, oldest first, strictly after a cursor.
+-- Lists the suspensions whose time is over and whose executions pass a filter, oldest first, strictly after a cursor.
 -- name: suspension_due_list :many
--- both
+-- param: namespace text null, tag_key text null, tag_value text null
 -- column: timeout_at_ms i64
 SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_ms, core.raw_fields
   FROM ff_suspension_current AS suspension
@@ -149,6 +149,11 @@ SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_
    AND (suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id) > (:after_timeout_at_ms,
                                                                                         :after_partition_key,
                                                                                         :after_execution_id)
+   AND (:namespace IS NULL
+        OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (:tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                    WHERE tag.key = :tag_key AND tag.atom = :tag_value))
  ORDER BY suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id LIMIT :page_size;
 
 -- Reads when an execution was suspended.

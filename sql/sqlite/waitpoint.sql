@@ -68,9 +68,9 @@ SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state, waiting.requi
    AND waiting.state IN ('pending', 'active') AND (:after IS NULL OR waiting.waitpoint_id > :after)
  ORDER BY + waiting.waitpoint_id LIMIT :page_size;
 
--- Lists the waitpoints whose time is over, oldest first, strictly after a cursor.
+-- Lists the waitpoints whose time is over and whose executions pass a filter, oldest first, strictly after a cursor.
 -- name: waitpoint_due_list :many
--- both
+-- param: namespace text null, tag_key text null, tag_value text null
 -- column: expires_at_ms i64
 SELECT waiting.partition_key, waiting.waitpoint_id, waiting.expires_at_ms, core.raw_fields
   FROM ff_waitpoint_pending AS waiting
@@ -78,4 +78,9 @@ SELECT waiting.partition_key, waiting.waitpoint_id, waiting.expires_at_ms, core.
  WHERE waiting.expires_at_ms IS NOT NULL AND waiting.expires_at_ms < :now_ms
    AND (waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id) > (:after_expires_at_ms,
                                                                                :after_partition_key, :after_waitpoint_id)
+   AND (:namespace IS NULL
+        OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
+   AND (:tag_key IS NULL
+        OR EXISTS (SELECT 1 FROM json_each(core.raw_fields, '$.tags') AS tag
+                    WHERE tag.key = :tag_key AND tag.atom = :tag_value))
  ORDER BY waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id LIMIT :page_size;

@@ -12,7 +12,11 @@
 //! for SQLite and the operator's for Postgres.
 
 mod error;
+#[cfg(feature = "postgres")]
+mod index;
 mod ledger;
+#[cfg(feature = "postgres")]
+mod patience;
 #[cfg(feature = "postgres")]
 mod pg;
 #[cfg(feature = "postgres")]

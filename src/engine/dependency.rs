@@ -21,6 +21,7 @@ use crate::db::together::{Counted, Hopping};
 use crate::engine::Engine;
 use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
+use crate::engine::policy::filter::Asked;
 use crate::engine::round::{Report, Round};
 use crate::engine::seize::{Taking, is_held};
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input};
@@ -288,6 +289,7 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
         Some((key, value)) if key == document::INSTANCE_TAG => (Some(value.clone()), None),
         other => (None, other.as_ref()),
     };
+    let asked_tag = if other_tag.is_some() { Asked::of(filter) } else { Asked::default() };
     let mut report = Report::default();
     let mut after_event_id = 0;
     loop {
@@ -296,6 +298,8 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
             committed_before_ms,
             namespace: filter.namespace.as_ref().map(|namespace| namespace.as_str().to_owned()),
             instance_tag: stored_tag.clone(),
+            tag_key: asked_tag.tag_key.clone(),
+            tag_value: asked_tag.tag_value.clone(),
             page_size: FORGOTTEN_BATCH,
         };
         let page = engine.db().read(params).await?;

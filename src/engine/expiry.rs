@@ -26,7 +26,8 @@ use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use crate::column::{ExecutionUuid, PartitionNumber, StoredIndex};
 use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
-use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
+use crate::engine::policy::expiry::{ends_attempts, may_follow, wakes_at_ms};
+use crate::engine::policy::filter::{Asked, passes};
 use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{Engine, Limit};
@@ -164,11 +165,15 @@ async fn sweep_expired<D: Dialect>(
 ) -> Result<Report, EngineError> {
     let mut pages = Pages::new(round, engine.now_ms());
     while let Some(after) = pages.after() {
+        let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
         let params = expiry::ExpiryLeaseDueListParams {
             now_ms: pages.now_ms,
             after_expires_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
             after_execution_id: after.id.into(),
+            namespace,
+            tag_key,
+            tag_value,
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
@@ -187,11 +192,15 @@ async fn sweep_expired<D: Dialect>(
 pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let mut pages = Pages::new(round, engine.now_ms());
     while let Some(after) = pages.after() {
+        let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
         let params = expiry::ExpiryDeadlineDueListParams {
             now_ms: pages.now_ms,
             after_deadline_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
             after_execution_id: after.id.into(),
+            namespace,
+            tag_key,
+            tag_value,
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
@@ -210,11 +219,15 @@ pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Roun
 pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let mut pages = Pages::new(round, engine.now_ms());
     while let Some(after) = pages.after() {
+        let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
         let params = suspension::SuspensionDueListParams {
             now_ms: pages.now_ms,
             after_timeout_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
             after_execution_id: after.id.into(),
+            namespace,
+            tag_key,
+            tag_value,
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
@@ -234,11 +247,15 @@ pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Ro
 pub(crate) async fn sweep_waitpoints<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let mut pages = Pages::new(round, engine.now_ms());
     while let Some(after) = pages.after() {
+        let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
         let params = waitpoint_rows::WaitpointDueListParams {
             now_ms: pages.now_ms,
             after_expires_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
             after_waitpoint_id: after.id,
+            namespace,
+            tag_key,
+            tag_value,
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;

@@ -12,7 +12,7 @@ use crate::column::{ExecutionUuid, LaneName, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
-use crate::engine::policy::expiry::passes;
+use crate::engine::policy::filter::{Asked, passes};
 use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
@@ -155,27 +155,6 @@ struct Ended {
     before_ms: i64,
 }
 
-/// What the database is asked to compare of a filter. A row that it lets pass is judged again under its lock.
-struct Asked {
-    namespace: Option<String>,
-    tag_key: Option<String>,
-    tag_value: Option<String>,
-}
-
-impl Asked {
-    fn of(filter: &ScannerFilter) -> Self {
-        let namespace = filter.namespace.as_ref().map(|namespace| namespace.as_str().to_owned());
-        let tag = filter.instance_tag.as_ref().filter(|(key, _)| is_plain(key));
-        Self { namespace, tag_key: tag.map(|(key, _)| key.clone()), tag_value: tag.map(|(_, value)| value.clone()) }
-    }
-}
-
-/// Whether a key names a member of a document on every database; some signs are the beginning of a path on one.
-fn is_plain(key: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
-    key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && key.chars().all(is_plain)
-}
-
 /// Forgets page by page. Pages are read without locks; each is forgotten in a transaction of its own.
 async fn forget_ended<D: Dialect>(
     engine: &Engine<D>,
@@ -286,19 +265,4 @@ async fn is_free<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<b
     let parts = trim::TrimPartsTryLockParams { execution: key };
     let parts = conn.trim_parts_try_lock(&parts).await?;
     Ok(parts.kept_count == parts.there_count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_that_might_be_a_path_is_compared_here_alone() {
-        for plain in ["cairn.instance_id", "team", "_a-b:c"] {
-            assert!(is_plain(plain), "{plain}");
-        }
-        for path in ["", "$.a", "[0]", "7", "a b", "a\"b", "é"] {
-            assert!(!is_plain(path), "{path}");
-        }
-    }
 }

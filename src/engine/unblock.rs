@@ -16,7 +16,7 @@ use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::allowance::{budget_ids, quota_policy_id};
 use crate::engine::policy::capability;
-use crate::engine::policy::expiry::passes;
+use crate::engine::policy::filter::{Asked, passes};
 use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::engine::{quota, schedule, worker};
@@ -43,9 +43,13 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     let (mut report, mut known) = (Report::default(), Known::default());
     let mut after = (PartitionNumber::LEAST, ExecutionUuid::LEAST);
     loop {
+        let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
         let params = admission::AdmissionBlockedListParams {
             after_partition_key: after.0,
             after_execution_id: after.1,
+            namespace,
+            tag_key,
+            tag_value,
             page_size: PAGE,
         };
         let rows = engine.db().survey(params).await?;

@@ -9,6 +9,8 @@
 
 mod admission;
 mod attempt;
+mod bouncer;
+mod bounds;
 mod budget;
 mod claim;
 mod clocks;
@@ -23,6 +25,7 @@ mod every_method;
 mod execution;
 mod expiry;
 mod fence;
+mod filtered;
 mod flow;
 mod flow_cancel;
 mod flows_together;

@@ -8,8 +8,8 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::LaneId;
 use futures_util::future::join_all;
 
+use crate::bounds::SWEEPS;
 use crate::harness::{Kind, T0, creation, database_url, id_in, policy, run};
-use crate::retention::SWEEPS;
 use crate::sessions::url;
 
 /// How many connections sweep.

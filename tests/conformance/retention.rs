@@ -15,6 +15,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::policy::RoutingRequirements;
 use ff_core::types::{ExecutionId, FlowId, LaneId};
 
+use crate::bounds::{Fate, SWEEPS, listed, sizes};
 use crate::dependency::{edge, member, settled, succeed};
 use crate::flow::created as flow_created;
 use crate::harness::{Harness as Opened, Kind, Place, T0, Tables, id_in, on_every_database, policy, run, uuid_of};
@@ -27,30 +28,6 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// How often the work of a day is done.
 const SHIFTS: i64 = 3;
-
-/// All sweeps.
-pub(crate) const SWEEPS: [&str; 20] = [
-    "attempt_timeout",
-    "budget_reconciler",
-    "budget_reset",
-    "cancel_reconciler",
-    "delayed_promoter",
-    "dependency",
-    "edge_cancel_dispatcher",
-    "edge_cancel_reconciler",
-    "execution_deadline",
-    "flow_projector",
-    "grant_expiry",
-    "growth",
-    "index_reconciler",
-    "lease_expiry",
-    "pending_wp_expiry",
-    "quota_reconciler",
-    "retention_trimmer",
-    "suspension_timeout",
-    "unblock",
-    "worker_registry_ttl_sweep",
-];
 
 /// The outboxes whose rows are forgotten by the time that they tell, with what their rows have besides, and that time.
 const OUTBOXES: [(&str, &str, &str); 3] = [
@@ -67,52 +44,6 @@ async fn events(h: &Opened, table: &str, column: &str, time: &str, count: u32, a
          SELECT 'somebody', 'replayed', {at_ms}, 1 FROM n"
     ))
     .await;
-}
-
-/// What becomes of the rows of a table when nothing lives any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// They are all forgotten.
-    Goes,
-    /// As `Goes`, but the work of the test does not always leave some.
-    Passes,
-    /// They belong to what callers and operators set up.
-    Stays,
-}
-
-/// The tables that the page lists.
-fn listed() -> BTreeMap<String, Fate> {
-    let page = include_str!("../../docs/retention.md");
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
-    let tables = rows.map(|row| {
-        let (table, rest) = row.split_once('`').expect("a name");
-        let fate = match rest.split('|').nth(1).expect("a second column").trim() {
-            "goes" => Fate::Goes,
-            "passes" => Fate::Passes,
-            "stays" => Fate::Stays,
-            other => panic!("{table}: {other}"),
-        };
-        (table.to_owned(), fate)
-    });
-    tables.collect()
-}
-
-/// How many rows each table of the catalogue has.
-async fn sizes(h: &Opened) -> BTreeMap<String, i64> {
-    let catalogue = match h.tables() {
-        Tables::Sqlite(..) => "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-        Tables::Postgres(_) => {
-            "SELECT CAST(c.relname AS text) FROM pg_class AS c
-              WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
-                AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'ff_exec_core'::regclass)"
-        }
-    };
-    let mut sizes = BTreeMap::new();
-    for table in h.texts(catalogue).await {
-        let count = h.number(&format!("SELECT count(*) FROM {table}")).await;
-        sizes.insert(table, count);
-    }
-    sizes
 }
 
 async fn sweep_all(h: &Opened) {

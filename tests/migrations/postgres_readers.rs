@@ -1,13 +1,15 @@
 //! A migration beside somebody who reads for long, as a dump does.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ff_backend_sql::{MigrationOptions, PgPool, PostgresBackend, apply_migrations_with};
+use ff_backend_sql::{MigrationError, MigrationOptions, PgPool, PostgresBackend, apply_migrations_with};
 use ff_core::backend::{CapabilitySet, ClaimPolicy};
 use ff_core::contracts::CreateExecutionArgs;
 use ff_core::engine_backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::postgres::{execute, lines, migrate, with_database};
@@ -83,6 +85,106 @@ async fn a_long_reader_stops_the_migration_and_nobody_else() {
         let applied = lines(&pool, "SELECT version::text FROM _sqlx_migrations WHERE version = 16 AND success").await;
         assert_eq!(applied, ["16"]);
         drop(backend);
+    })
+    .await;
+}
+
+/// The indexes of a version that an older database lacks, two of them on hot tables.
+const INDEXES: [&str; 5] = [
+    "ff_exec_core_deadline_due_idx",
+    "ff_exec_core_ended_idx",
+    "ff_suspension_current_due_idx",
+    "ff_waitpoint_pending_due_idx",
+    "ff_exec_core_inconsistent_idx",
+];
+
+/// A database of an older version of the program, with rows.
+async fn older(pool: &PgPool, lane: &LaneId) -> Arc<PostgresBackend> {
+    migrate(pool, 2).await;
+    for index in INDEXES {
+        execute(pool, &format!("DROP INDEX {index}")).await;
+    }
+    execute(pool, "DELETE FROM ff_sql_migrations WHERE version = 1012").await;
+    let backend = PostgresBackend::from_pool(pool.clone(), PartitionConfig::default());
+    for _ in 0..EXECUTIONS {
+        make_one(&backend, lane).await;
+    }
+    backend
+}
+
+/// Somebody who wrote, and is not done.
+async fn writer(pool: &PgPool) -> sqlx::Transaction<'static, sqlx::Postgres> {
+    let mut writer = pool.begin().await.expect("a transaction");
+    sqlx::query("LOCK TABLE ff_exec_core IN ROW EXCLUSIVE MODE").execute(&mut *writer).await.expect("a lock");
+    writer
+}
+
+fn migrating(pool: &PgPool) -> JoinHandle<Result<(), MigrationError>> {
+    let pool = pool.clone();
+    tokio::spawn(async move {
+        let options = MigrationOptions::default().partitions(2).expect("a possible number");
+        apply_migrations_with(&pool, options).await
+    })
+}
+
+/// Waits until an index waits for those who write; the session that makes it.
+async fn index_waits(pool: &PgPool) -> String {
+    let waiting = "SELECT CAST(pid AS text) FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted";
+    loop {
+        if let Some(session) = lines(pool, waiting).await.pop() {
+            return session;
+        }
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Every index of the version is whole, on each of the two partitions, and the version is noted.
+async fn all_is_made(pool: &PgPool) {
+    assert_eq!(lines(pool, "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid").await, [""; 0]);
+    for index in INDEXES {
+        let children = format!("SELECT count(*)::text FROM pg_inherits WHERE inhparent = '{index}'::regclass");
+        assert_eq!(lines(pool, &children).await, ["2"], "{index}");
+    }
+    let noted = "SELECT version::text FROM ff_sql_migrations WHERE version = 1012";
+    assert_eq!(lines(pool, noted).await, ["1012"]);
+}
+
+#[tokio::test]
+async fn an_index_is_made_while_others_write_whatever_their_version() {
+    with_database(async |pool| {
+        let lane = LaneId::new("lane");
+        let old = older(&pool, &lane).await;
+        let writer = writer(&pool).await;
+        let migration = migrating(&pool);
+        timeout(PATIENCE, index_waits(&pool)).await.expect("the index waits for the writer");
+        let new = PostgresBackend::from_pool(pool.clone(), PartitionConfig::default());
+        for _ in 0..EXECUTIONS {
+            timeout(PATIENCE, make_one(&old, &lane)).await.expect("who is there goes on");
+            timeout(PATIENCE, make_one(&new, &lane)).await.expect("who comes begins");
+        }
+        assert!(!migration.is_finished());
+        writer.rollback().await.expect("the writer leaves");
+        timeout(PATIENCE, migration).await.expect("the migration ends").expect("no panic").expect("it succeeds");
+        all_is_made(&pool).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_an_interrupted_index_left_behind_is_made_anew() {
+    with_database(async |pool| {
+        older(&pool, &LaneId::new("lane")).await;
+        let writer = writer(&pool).await;
+        let migration = migrating(&pool);
+        let session = timeout(PATIENCE, index_waits(&pool)).await.expect("the index waits for the writer");
+        execute(&pool, &format!("SELECT pg_terminate_backend({session})")).await;
+        let ended = timeout(PATIENCE, migration).await.expect("the migration ends").expect("no panic");
+        assert!(ended.is_err(), "its session was ended");
+        let left = "SELECT count(*)::text FROM pg_index WHERE NOT indisvalid";
+        assert_eq!(lines(&pool, left).await, ["1"]);
+        writer.rollback().await.expect("the writer leaves");
+        migrate(&pool, 2).await;
+        all_is_made(&pool).await;
     })
     .await;
 }

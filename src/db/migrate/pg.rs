@@ -6,6 +6,8 @@
 //! together would need more locks than a server with default settings has. The statements of such a
 //! file can be repeated, so a run that was interrupted in the middle is continued by the next one.
 //!
+//! In such a file an index is made beside writers, where its table has rows (see [`super::index`]).
+//!
 //! Whoever waits for a table to itself keeps everybody waiting who comes for that table later. So a statement waits for a
 //! moment only; then it lets those pass who came after it, and tries again until whoever is in the table has left. A
 //! long read, a dump say, delays the run and nobody else.
@@ -14,13 +16,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use sqlx::error::DatabaseError;
 use sqlx::migrate::{Migrate, MigrateError};
 use sqlx::pool::PoolConnection;
 use sqlx::{Acquire, PgConnection, PgPool, Postgres};
 
 use super::error::MigrationError;
+use super::index::make_beside_writers;
 use super::ledger::{LEDGER_TABLE, POSTGRES, Step, checksum, nanoseconds_since, warn_of_unknown};
+use super::patience::{MOMENT, Turns, set_patience};
 use super::split::statements;
 
 const CHECKSUMS: &str = include_str!("../../../schema/ledger/pg/checksums.txt");
@@ -28,21 +31,10 @@ const CREATE_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions
 const LIST_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_list.sql");
 const RECORD_ADDITION: &str = include_str!("../../../schema/ledger/pg/addition_record.sql");
 const RECORD_VERSION: &str = include_str!("../../../schema/ledger/pg/version_record.sql");
-const SET_PATIENCE: &str = include_str!("../../../schema/ledger/pg/patience_set.sql");
 const SPREAD: &str = include_str!("../../../schema/ledger/pg/spread.sql");
 const SPREAD_POSSIBLE: &str = include_str!("../../../schema/ledger/pg/spread_possible.sql");
 const SET_SHARDS: &str = include_str!("../../../schema/ledger/pg/spread_shards.sql");
 const SET_PARTITIONS: &str = include_str!("../../../schema/ledger/pg/partitions_set.sql");
-
-/// How long a statement waits for a table before it lets those pass who wait behind it.
-const MOMENT: &str = "200ms";
-
-/// What a server says of a wait that was too long, and of two that waited for one another.
-const GIVEN_UP: [&str; 2] = ["55P03", "40P01"];
-
-/// How long it lets them, at first and at most.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// How many connections share the work of a file that allows it, besides the one with the lock.
 const HELPERS: u32 = 3;
@@ -148,7 +140,8 @@ pub async fn apply_migrations_with(pool: &PgPool, options: MigrationOptions) -> 
         if step.is_stepwise() {
             apply_stepwise(pool, &mut connection, step, options).await?;
         } else {
-            apply(&mut connection, step).await?;
+            let failed = |error| MigrateError::ExecuteMigration(error, step.version());
+            Work::Version(step).give_way(&mut connection).await.map_err(failed)?;
         }
     }
     if let Some(shards) = options.shards {
@@ -165,7 +158,7 @@ async fn spread(connection: &mut PgConnection, shards: u16) -> Result<(), Migrat
     }
     sqlx::query(SET_SHARDS).bind(shards.to_string()).execute(&mut *connection).await?;
     for statement in statements(SPREAD) {
-        execute(connection, statement).await?;
+        Work::Statement(statement).give_way(connection).await?;
     }
     Ok(())
 }
@@ -177,58 +170,44 @@ async fn applied(connection: &mut PgConnection) -> Result<Vec<i64>, MigrationErr
     Ok(shared.into_iter().map(|row| row.version).chain(own).collect())
 }
 
-/// Applies one version and records it, both or neither.
-async fn apply(connection: &mut PgConnection, step: &Step) -> Result<(), MigrationError> {
-    let failed = |error| MigrateError::ExecuteMigration(error, step.version());
-    let mut turns = Turns::new();
-    loop {
-        match apply_once(connection, step).await {
-            Ok(()) => return Ok(()),
-            Err(error) => turns.next(error).await.map_err(failed)?,
+/// What is tried until nobody is in its way.
+#[derive(Clone, Copy)]
+enum Work {
+    /// A version and its ledger row, both or neither.
+    Version(&'static Step),
+    /// A statement that can be repeated.
+    Statement(&'static str),
+}
+
+impl Work {
+    async fn run(self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Version(step) => apply(connection, step).await,
+            Self::Statement(statement) => {
+                make_beside_writers(connection, statement).await?;
+                sqlx::raw_sql(statement).execute(connection).await.map(drop)
+            }
+        }
+    }
+
+    /// Runs it, and gives way to others as often as somebody is in its way.
+    async fn give_way(self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let mut turns = Turns::new();
+        loop {
+            match self.run(&mut *connection).await {
+                Ok(()) => return Ok(()),
+                Err(error) => turns.next(error).await?,
+            }
         }
     }
 }
 
-async fn apply_once(connection: &mut PgConnection, step: &Step) -> Result<(), sqlx::Error> {
+async fn apply(connection: &mut PgConnection, step: &Step) -> Result<(), sqlx::Error> {
     let start = Instant::now();
     let mut transaction = connection.begin().await?;
     sqlx::raw_sql(step.sql).execute(&mut *transaction).await?;
     record(&mut transaction, step, start).await?;
     transaction.commit().await
-}
-
-/// Runs a statement that can be repeated.
-async fn execute(connection: &mut PgConnection, statement: &'static str) -> Result<(), sqlx::Error> {
-    let mut turns = Turns::new();
-    loop {
-        match sqlx::raw_sql(statement).execute(&mut *connection).await {
-            Ok(_) => return Ok(()),
-            Err(error) => turns.next(error).await?,
-        }
-    }
-}
-
-/// The tries of something that gives way to others.
-struct Turns {
-    pause: Duration,
-}
-
-impl Turns {
-    fn new() -> Self {
-        Self { pause: FIRST_PAUSE }
-    }
-
-    /// Lets those pass who wait behind what was given up; an error that says anything else stays one.
-    async fn next(&mut self, error: sqlx::Error) -> Result<(), sqlx::Error> {
-        let code = error.as_database_error().and_then(DatabaseError::code);
-        if !code.is_some_and(|code| GIVEN_UP.contains(&&*code)) {
-            return Err(error);
-        }
-        tracing::info!(%error, "a migration gives way to whoever waits behind it for a table that is in use");
-        tokio::time::sleep(self.pause).await;
-        self.pause = LONGEST_PAUSE.min(self.pause * 2);
-        Ok(())
-    }
 }
 
 /// Applies one version statement by statement and records it at the end.
@@ -242,7 +221,7 @@ async fn apply_stepwise(
     let start = Instant::now();
     for group in groups(statements(step.sql)) {
         if let [statement] = group[..] {
-            execute(connection, statement).await.map_err(failed)?;
+            Work::Statement(statement).give_way(connection).await.map_err(failed)?;
         } else {
             share(pool, connection, group, options).await.map_err(failed)?;
         }
@@ -304,15 +283,9 @@ async fn drain(
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next(); // tidy: a lock
         let Some(statement) = next else { break };
-        execute(connection, statement).await?;
+        Work::Statement(statement).give_way(connection).await?;
     }
     set_partitions(connection, String::new()).await
-}
-
-/// Says how long the session waits for a lock, whatever its pool says: for another run as long as that takes, which
-/// keeps nobody from anything, for a table a moment. The session is closed when the run ends.
-async fn set_patience(connection: &mut PgConnection, lock_timeout: &str) -> Result<(), sqlx::Error> {
-    sqlx::query(SET_PATIENCE).bind(lock_timeout).execute(connection).await.map(drop)
 }
 
 /// Tells the session how many partitions a table gets; an empty text takes it back.

@@ -1,7 +1,5 @@
-//! What follows when an execution's time is over, and which executions a sweep looks at.
+//! What follows when an execution's time is over.
 
-use ff_core::backend::ScannerFilter;
-use ff_core::types::Namespace;
 use serde_json::Value;
 
 use crate::column::StoredIndex;
@@ -22,16 +20,6 @@ pub(crate) fn ends_attempts(policy: Option<&Value>) -> bool {
 pub(crate) fn may_follow(policy: Option<&Value>, attempt_index: StoredIndex) -> bool {
     let max_retries = policy.and_then(|policy| policy.get("retry_policy")?.get("max_retries")?.as_u64()).unwrap_or(0); // tidy: no policy allows no retry
     u64::try_from(i64::from(attempt_index)).is_ok_and(|index| index < max_retries)
-}
-
-/// Whether a filter lets an execution with this open document pass.
-pub(crate) fn passes(filter: &ScannerFilter, document: &Value) -> bool {
-    if filter.is_noop() {
-        return true;
-    }
-    let namespace = document::member_string(document, "namespace").map(Namespace::new);
-    let tag = filter.instance_tag.as_ref().and_then(|(key, _)| document::tag_text(document, key));
-    filter.matches(namespace.as_ref(), tag.as_deref())
 }
 
 /// When a delayed execution wakes up: the deadline column, or what older backends left in the open document.
@@ -64,17 +52,6 @@ mod tests {
         assert!(!may_follow(Some(&policy), (-1).into()));
         assert!(!may_follow(Some(&json!({"retry_policy": {"max_retries": "many"}})), 0.into()));
         assert!(!may_follow(None, 0.into()));
-    }
-
-    #[test]
-    fn a_filter_asks_for_the_namespace_and_the_tag() {
-        let document = json!({"namespace": "space", "tags": {"cairn.instance_id": "one"}});
-        let space = ScannerFilter::new().with_namespace("space");
-        assert!(passes(&ScannerFilter::NOOP, &json!({})));
-        assert!(passes(&space, &document));
-        assert!(!passes(&space, &json!({})));
-        assert!(passes(&space.clone().with_instance_tag("cairn.instance_id", "one"), &document));
-        assert!(!passes(&space.with_instance_tag("cairn.instance_id", "two"), &document));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(crate) mod capability;
 pub(crate) mod dependency;
 pub(crate) mod eligibility;
 pub(crate) mod expiry;
+pub(crate) mod filter;
 pub(crate) mod flow_cancel;
 pub(crate) mod give_back;
 pub(crate) mod group;
