@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::scene::{Picks, Scene, Spot};
 use crate::prove::domain::Tier;
-use crate::prove::subject::Subject;
+use crate::prove::subject::{Order, Subject};
 
 /// Picks for every database of up to `rows` rows a table with every set of arguments, over the core of every place; those
 /// with fewer rows first, and those with the same rows one behind the other. None where there are more than `budget`.
@@ -20,10 +20,17 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
         let own = scene.slots.iter().enumerate().filter(|(_, slot)| cell_of(&slot.spot) == Some(seat));
         seats.entry(of.table).or_default().push(own.map(|(at, _)| at).collect());
     }
+    // Rows have their numbers in the order in which they stand, and may be asked for by what is in them in the opposite one.
+    let is_ordered = subject.rests_on_order || subject.order != Order::Free;
     let mut count = product(&scene, &args);
     for slots in seats.values() {
         let shapes = product(&scene, &slots[0]);
-        count = count.saturating_mul((0..=rows).fold(0, |sum: usize, k| sum.saturating_add(multisets(shapes, k))));
+        let of_rows = |k: usize| {
+            let count = multisets(shapes, k);
+            // Those of one shape alone are the same from behind.
+            if is_ordered && k > 1 { count.saturating_mul(2).saturating_sub(shapes) } else { count }
+        };
+        count = count.saturating_mul((0..=rows).fold(0, |sum: usize, k| sum.saturating_add(of_rows(k))));
     }
     if count > budget {
         return None;
@@ -36,7 +43,12 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
             .filter(|seat| scene.seats[*seat].table == *table)
             .filter_map(|seat| scene.at.get(&Spot::Here(seat)).copied())
             .collect();
-        let sets: Vec<Vec<usize>> = (0..=rows).flat_map(|k| of_shapes(shapes.len(), k)).collect();
+        let mut sets: Vec<Vec<usize>> = (0..=rows).flat_map(|k| of_shapes(shapes.len(), k)).collect();
+        if is_ordered {
+            let turned = sets.iter().map(|set| set.iter().rev().copied().collect::<Vec<usize>>());
+            let turned: Vec<Vec<usize>> = turned.filter(|set| set.first() != set.last()).collect();
+            sets.extend(turned);
+        }
         let mut next = Vec::with_capacity(databases.len() * sets.len());
         for (size, picks) in &databases {
             for set in &sets {
