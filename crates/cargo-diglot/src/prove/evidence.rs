@@ -32,7 +32,7 @@ const MORE: usize = 256;
 /// On how many databases one-sided changes are tried.
 const CHANGED: usize = 1500;
 /// Up to which case rows are inserted in the opposite order as well, where that may decide an answer.
-const TURNED: usize = 500;
+const TURNED: usize = 250;
 /// How that is told.
 const TURNED_ROUND: &str = "where Postgres got the same rows in the opposite order, which neither page says";
 /// How many conditions that decide nothing are recorded, and how many letters of each.

@@ -20,21 +20,19 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
         let own = scene.slots.iter().enumerate().filter(|(_, slot)| cell_of(&slot.spot) == Some(seat));
         seats.entry(of.table).or_default().push(own.map(|(at, _)| at).collect());
     }
-    // Rows have their numbers in the order in which they stand, and may be asked for by what is in them in the opposite one.
-    let is_ordered = subject.rests_on_order || subject.order != Order::Free;
     let mut count = product(&scene, &args);
+    let mut sides: usize = 1;
     for slots in seats.values() {
         let shapes = product(&scene, &slots[0]);
-        let of_rows = |k: usize| {
-            let count = multisets(shapes, k);
-            // Those of one shape alone are the same from behind.
-            if is_ordered && k > 1 { count.saturating_mul(2).saturating_sub(shapes) } else { count }
-        };
-        count = count.saturating_mul((0..=rows).fold(0, |sum: usize, k| sum.saturating_add(of_rows(k))));
+        count = count.saturating_mul((0..=rows).fold(0, |sum: usize, k| sum.saturating_add(multisets(shapes, k))));
+        sides = sides.saturating_mul(2);
     }
     if count > budget {
         return None;
     }
+    // Rows have their numbers in the order in which they stand, and may be asked for by what is in them in the opposite one.
+    let is_ordered = subject.rests_on_order || subject.order != Order::Free;
+    let is_turned = is_ordered && count.saturating_mul(sides) <= budget / 2;
     let blank: Picks = vec![0; scene.slots.len()];
     let mut databases: Vec<(usize, Picks)> = vec![(0, blank)];
     for (table, slots) in &seats {
@@ -44,7 +42,7 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
             .filter_map(|seat| scene.at.get(&Spot::Here(seat)).copied())
             .collect();
         let mut sets: Vec<Vec<usize>> = (0..=rows).flat_map(|k| of_shapes(shapes.len(), k)).collect();
-        if is_ordered {
+        if is_turned {
             let turned = sets.iter().map(|set| set.iter().rev().copied().collect::<Vec<usize>>());
             let turned: Vec<Vec<usize>> = turned.filter(|set| set.first() != set.last()).collect();
             sets.extend(turned);
