@@ -18,7 +18,7 @@ pub use told::Grid;
 /// The file beside the query files.
 pub const FILE: &str = "evidence.json";
 /// The layout of the file, and how databases are made for it: another number is as good as no evidence.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 1;
 
 /// The whole file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
