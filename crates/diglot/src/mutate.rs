@@ -131,6 +131,11 @@ impl<'a> Changer<'a> {
         sampled(self.inputs, statement, all, sample)
     }
 
+    /// What the texts of a pair are made with of which no function can be made.
+    pub fn signature(&self, statement: &str) -> Option<Signature> {
+        self.project.partial_signature(statement).map(|partial| partial.signature)
+    }
+
     /// The text of a page with a change, as it goes to the driver, with all optional parts; none where the change makes no
     /// statement.
     pub fn text(&self, signature: &Signature, dialect: Dialect, mutation: &Mutation) -> Option<EmittedText> {

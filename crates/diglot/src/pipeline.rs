@@ -49,7 +49,7 @@ use weighing::Grounds;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
 pub(crate) use memory::{Memory, Opened};
-pub(crate) use read_project::ReadProject;
+pub(crate) use read_project::{Partial, ReadProject};
 pub use weighing::Weighed;
 
 /// What one run gives.
@@ -427,7 +427,7 @@ impl<'a> Run<'a> {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
             self.keep(entry, whole, Vec::new());
-            return None;
+            return self.grounds_of_unread(entry, &readings, before);
         }
         let (signature, findings) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
         let unsound = has_errors(&findings);
@@ -480,7 +480,7 @@ impl<'a> Run<'a> {
         let Some(mut signature) = signature else {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
-            return self.grounds(entry, &readings, None, false);
+            return self.grounds(entry, &readings, None, !config.generate.enabled && !uneven);
         };
         optional::widen(config, entry.noun, &readings, self.shared.schemas, &mut signature);
         let findings = self.shared.keys.settle(page, &mut signature);

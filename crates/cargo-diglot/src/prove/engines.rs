@@ -207,18 +207,21 @@ async fn on_pg(pgs: &mut [(Sorting, pg::Pg)], subject: &Subject, cases: &[&Case]
     let ran = try_join_all(groups.into_iter().map(|group| shared(group, subject, cases))).await?;
     let mut of_cases: Vec<Vec<Ran>> = cases.iter().map(|_| Vec::new()).collect();
     for ran in ran {
-        of_cases.iter_mut().zip(ran).for_each(|(of_case, ran)| of_case.push(ran));
+        of_cases.iter_mut().zip(ran).for_each(|(of_case, ran)| of_case.extend(ran));
     }
     Ok(of_cases)
 }
 
-/// Runs every case on one of some connections.
-async fn shared(pgs: Vec<&mut pg::Pg>, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
+/// Runs every case on one of some connections, in each zone in which its session may be.
+async fn shared(pgs: Vec<&mut pg::Pg>, subject: &Subject, cases: &[&Case]) -> Result<Vec<Vec<Ran>>, Failure> {
     let share = cases.len().div_ceil(pgs.len()).max(1);
     let of_one = async |pg: &mut pg::Pg, cases: &[&Case]| {
-        let mut ran = Vec::with_capacity(cases.len());
+        let mut ran: Vec<Vec<Ran>> = Vec::with_capacity(cases.len());
         for some in cases.chunks(TOGETHER) {
-            ran.extend(pg.run(subject, some).await?);
+            let ours = pg.run(subject, some).await?;
+            let elsewhere = if subject.rests_on_zone { pg.run_elsewhere(subject, some).await? } else { Vec::new() };
+            let mut elsewhere = elsewhere.into_iter();
+            ran.extend(ours.into_iter().map(|ours| std::iter::once(ours).chain(elsewhere.next()).collect()));
         }
         Ok::<_, Failure>(ran)
     };

@@ -10,7 +10,7 @@ use diglot::dialect::Dialect;
 use diglot::evidence::{Evidence, Extent, Record, Scope, VERSION, Verdict, Witness};
 use diglot::infer::Signature;
 use diglot::mutate::{self, Changer, Sample};
-use diglot::prove::{Case, Difference, Prover, Reach, Scope as Tried, Subject};
+use diglot::prove::{Answer, Case, Difference, Prover, Reach, Scope as Tried, Subject};
 use diglot::{Compiled, EmittedText, Inputs, Weighed};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::runtime::Handle;
@@ -31,6 +31,10 @@ const MOST: usize = 512;
 const MORE: usize = 256;
 /// On how many databases one-sided changes are tried.
 const CHANGED: usize = 1500;
+/// Up to which case rows are inserted in the opposite order as well, where that may decide an answer.
+const TURNED: usize = 250;
+/// How that is told.
+const TURNED_ROUND: &str = "where Postgres got the same rows in the opposite order, which neither page says";
 /// How many conditions that decide nothing are recorded, and how many letters of each.
 const UNDECIDED: usize = 6;
 const LETTERS: usize = 60;
@@ -78,6 +82,8 @@ struct Changes {
     conditions: Vec<Option<String>>,
     open: Vec<usize>,
     tried: usize,
+    /// The tables that had rows in a database.
+    filled: BTreeSet<String>,
 }
 
 /// How far cases are run.
@@ -182,12 +188,10 @@ impl Engines {
                 let (case, difference) = smaller(self, subject, case, difference)?;
                 Ok(Verdict::Differs(Box::new(witness(subject, &case, difference, edge))))
             }
-            Found::Nothing(0) => {
-                let reason = "no row that both engines take was made for its tables: say what their columns hold in \
-                              `diglot.toml`, under `[words]` and `[prove.ranges]`";
-                Ok(Verdict::Unknown { reason: reason.to_owned() })
-            }
             Found::Nothing(ran) => {
+                if let Some(reason) = rests_on_nothing(subject, &changes, ran) {
+                    return Ok(Verdict::Unknown { reason });
+                }
                 let undecided = changes.undecided();
                 let (noticed, changes) = (changes.texts.len() - changes.open.len(), changes.texts.len());
                 let scope = Scope { noticed, changes, undecided, ..scope(databases.scope(), ran) };
@@ -206,12 +210,12 @@ impl Engines {
     /// A verdict on a pair of which an engine does not take a text.
     async fn refused(&mut self, subject: &Subject) -> Result<Option<Verdict>, Failure> {
         let [texts] = subject.variants.as_slice() else { return Ok(None) };
-        if !subject.is_partial {
-            return Ok(None);
-        }
         if texts.pg.parts.len() > 1 {
             let reason = "several statements go to Postgres one by one, if a program runs them at all".to_owned();
             return Ok(Some(Verdict::Unknown { reason }));
+        }
+        if !subject.is_partial {
+            return Ok(None);
         }
         let (difference, is_refused) = self.takes(subject, &texts.sqlite, &texts.pg).await?;
         if is_refused {
@@ -261,10 +265,21 @@ impl Engines {
                 let Some((sqlite, pg)) = answers else { continue };
                 match subject.compare(&case, &sqlite, &pg) {
                     Some(difference) => return Ok(Found::Difference { case, difference, edge: at >= plan.ordinary }),
-                    None => answered.push((case, sqlite)),
+                    None => {
+                        let filled = case.rows.iter().filter(|(name, _)| !changes.filled.contains(*name));
+                        let filled: Vec<String> = filled.map(|(name, _)| name.clone()).collect();
+                        changes.filled.extend(filled);
+                        answered.push((case, sqlite));
+                    }
                 }
             }
             ran += answered.len();
+            if subject.rests_on_order
+                && first < TURNED
+                && let Some((case, difference)) = self.turned(subject, &answered)?
+            {
+                return Ok(Found::Difference { case, difference, edge: first >= plan.ordinary });
+            }
             if changes.tried < CHANGED && !changes.open.is_empty() {
                 self.sqlite.tell(subject, &changes.texts, &mut changes.open, &answered)?;
                 changes.tried += answered.len();
@@ -274,12 +289,38 @@ impl Engines {
         Ok(Found::Nothing(ran))
     }
 
+    /// The first of the cases on which the pages differ once its rows are inserted in the opposite order: from each other, or
+    /// from what they answered before.
+    fn turned(
+        &mut self,
+        subject: &Subject,
+        answered: &[(Case, Answer)],
+    ) -> Result<Option<(Case, Difference)>, Failure> {
+        let turned = answered.iter().map(|(case, sqlite)| (subject.reversed(case), case, sqlite));
+        let turned: Vec<_> = turned.filter(|(turned, case, _)| turned != *case).collect();
+        let mut cases: Vec<Case> = turned.iter().map(|(turned, ..)| turned.clone()).collect();
+        let answers = self.run_many(subject, &mut cases)?;
+        for ((turned, (before, case, sqlite)), answers) in cases.into_iter().zip(&turned).zip(answers) {
+            // What was refused of the rows would be another difference.
+            let Some((ours, theirs)) = answers.filter(|_| turned == *before) else { continue };
+            if let Some(difference) = subject.compare(&turned, &ours, &theirs) {
+                return Ok(Some((turned, difference)));
+            }
+            let theirs = Answer { manner: TURNED_ROUND, ..theirs };
+            if let Some(difference) = subject.compare(case, sqlite, &theirs) {
+                return Ok(Some(((*case).clone(), difference)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The one-sided changes of the SQLite page that SQLite takes.
     fn changes(&self, subject: &Subject, work: &Work, changer: &Changer<'_>) -> Changes {
         let mut changes = Changes::default();
-        let Some(signature) = work.signatures.iter().find(|it| it.name == subject.name) else { return changes };
+        let known = work.signatures.iter().find(|it| it.name == subject.name).cloned();
+        let Some(signature) = known.or_else(|| changer.signature(&subject.name)) else { return changes };
         for mutation in changer.changes(&subject.name, Dialect::Sqlite, Sample::All) {
-            let text = changer.text(signature, Dialect::Sqlite, &mutation);
+            let text = changer.text(&signature, Dialect::Sqlite, &mutation);
             let Some(text) = text.filter(|text| self.sqlite.takes(text).is_ok()) else { continue };
             let is_condition = mutation.kind == mutate::CONJUNCT;
             changes.conditions.push(is_condition.then(|| shortened(changer.original(&mutation))));
@@ -302,6 +343,22 @@ impl Changes {
         undecided.truncate(UNDECIDED);
         undecided
     }
+}
+
+/// Why databases on which nothing differs say nothing all the same.
+fn rests_on_nothing(subject: &Subject, changes: &Changes, ran: usize) -> Option<String> {
+    let empty: Vec<String> =
+        subject.read().filter(|name| !changes.filled.contains(*name)).map(|name| format!("`{name}`")).collect();
+    if ran == 0 || !empty.is_empty() {
+        let tables = if empty.is_empty() { "its tables".to_owned() } else { empty.join(", ") };
+        return Some(format!(
+            "no row that both engines take was made for {tables}: say what their columns hold in `diglot.toml`, under \
+             `[words]` and `[prove.ranges]`"
+        ));
+    }
+    (changes.texts.is_empty() && !subject.tables.is_empty()).then(|| {
+        "no one-sided change of the SQLite page can be run, so nothing says what its databases notice".to_owned()
+    })
 }
 
 /// A text in one line of few letters.
@@ -334,7 +391,12 @@ pub(super) fn witness(subject: &Subject, case: &Case, difference: Difference, ed
     let excluded_by: BTreeMap<String, BTreeSet<String>> =
         edges.into_iter().map(|(what, places)| (what.key().to_owned(), places)).collect();
     let named = subject.tables.iter().map(|table| (table.name.clone(), subject.named(&table.name)));
-    let named: BTreeMap<String, BTreeSet<String>> = named.filter(|(_, columns)| !columns.is_empty()).collect();
+    let mut named: BTreeMap<String, BTreeSet<String>> = named.filter(|(_, columns)| !columns.is_empty()).collect();
+    // What the answers differ in is shown where a table has a column of that name.
+    for (table, columns) in &mut named {
+        let own = subject.tables.iter().filter(|known| known.name == *table).flat_map(|table| &table.columns);
+        columns.extend(own.map(|column| &column.name).filter(|name| difference.columns.contains(*name)).cloned());
+    }
     Witness {
         what: difference.what,
         edge: !excluded_by.is_empty(),

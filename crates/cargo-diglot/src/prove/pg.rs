@@ -11,7 +11,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::dialect::{Both, Dialect};
-use diglot::prove::{Case, Fault, NEW_IDS, Rows, Subject, Table};
+use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject, Table};
 use diglot::{EmittedText, Inputs};
 use futures_util::TryStreamExt as _;
 use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
@@ -36,6 +36,10 @@ const SWEPT: usize = 4_000;
 
 const TALKING: &str = "run cases on Postgres";
 
+/// What brings the session into another zone until it is taken back, and how that is told.
+const ELSEWHERE: &str = "SET LOCAL TimeZone = 'Pacific/Auckland'";
+const IS_ELSEWHERE: &str = "where the session of Postgres is in another zone (`pg_timezone` says which one it is)";
+
 /// How many seconds a message may take.
 const LIMIT_S: u32 = 20;
 
@@ -47,6 +51,8 @@ pub(super) struct Pg {
     /// How many cases the next message has.
     reach: usize,
     filled: usize,
+    /// Whether statements run in another zone than that in which rows are put there.
+    is_elsewhere: bool,
 }
 
 /// What the cases of a pair have in common.
@@ -88,7 +94,7 @@ impl Pg {
             .await
             .map_err(Failure::engine("limit time on Postgres"))?;
         let schema = Schema::read(&mut connection, inputs).await?;
-        Ok(Self { connection, schema, prepared: BTreeMap::new(), reach: CASES, filled: 0 })
+        Ok(Self { connection, schema, prepared: BTreeMap::new(), reach: CASES, filled: 0, is_elsewhere: false })
     }
 
     /// What views read and triggers may write.
@@ -145,6 +151,18 @@ impl Pg {
         self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
         self.sweep().await?;
         ran
+    }
+
+    /// The same where the session of each statement is in [`ELSEWHERE`].
+    pub(super) async fn run_elsewhere(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
+        self.is_elsewhere = true;
+        let ran = self.run(subject, cases).await;
+        self.is_elsewhere = false;
+        let told = |ran: Ran| match ran {
+            Ran::Answered(answer) => Ran::Answered(Answer { manner: IS_ELSEWHERE, ..answer }),
+            refused => refused,
+        };
+        Ok(ran?.into_iter().map(told).collect())
     }
 
     fn job<'s>(&self, subject: &'s Subject) -> Job<'s> {
@@ -299,7 +317,12 @@ impl Pg {
                     }
                     self.numbers(job, cases[*case], at, &mut message);
                     match &sent[*case] {
-                        Sent::Text(text) => message.add(at, Part::Own { case: *case }, text),
+                        Sent::Text(text) => {
+                            if self.is_elsewhere {
+                                message.add(at, Part::Beside("go to another zone on Postgres"), ELSEWHERE);
+                            }
+                            message.add(at, Part::Own { case: *case }, text);
+                        }
                         Sent::Refused(fault) => known[*case].result = Some(Err(fault.clone())),
                     }
                 }

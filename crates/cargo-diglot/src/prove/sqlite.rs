@@ -309,7 +309,7 @@ impl Sqlite {
                 tables.push(rows.0);
             }
         }
-        Ok(Answer { result, tables, taken: BTreeSet::new() })
+        Ok(Answer { result, tables, taken: BTreeSet::new(), manner: "" })
     }
 
     fn statement(&self, subject: &Subject, text: &EmittedText, case: &Case) -> Result<(Rows, u64), Fault> {

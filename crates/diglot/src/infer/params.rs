@@ -10,6 +10,7 @@ use crate::dialect::Dialect;
 use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
+use crate::tree::{Expr, ExprKind};
 use crate::types::{Base, Stored, Type};
 
 /// One page with what its parameters meet.
@@ -71,8 +72,32 @@ pub(super) fn partial(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BT
 fn asked_for(pages: &[&PageOf<'_>], evidence: &[PageEvidence<'_>], name: &str) -> Option<Param> {
     let statement = &pages.first()?.raw.name;
     let declared = declared("param", statement, name, &param_annotation(pages, name), &mut Vec::new());
-    let met = || Some(Type { base: settled(statement, evidence, None, name, &mut Vec::new())?, nullable: false });
-    Some(Param::plain(name, declared.or_else(met)?))
+    let base = |evidence| settled(statement, evidence, None, name, &mut Vec::new());
+    // What SQLite's page holds it against may have no type at all.
+    let of_pg = || evidence.iter().find(|page| !page.is_of_sqlite()).and_then(|page| base(std::slice::from_ref(page)));
+    let met = || Some(Type { base: base(evidence).or_else(of_pg)?, nullable: false });
+    let ty = declared.or_else(met)?;
+    let stored = if ty.base.is_time() { held_beside(pages, name) } else { None };
+    Some(Param { stored, ..Param::plain(name, ty) })
+}
+
+/// How SQLite holds the times that a parameter is held against, when something is added to it or taken off before.
+fn held_beside(pages: &[&PageOf<'_>], name: &str) -> Option<Stored> {
+    let is_it = |expr: &Expr| matches!(&expr.kind, ExprKind::Param(param) if param == name);
+    let is_shifted = |expr: &Expr| match &expr.kind {
+        ExprKind::Binary { op, left, right } => matches!(op.as_str(), "+" | "-") && (is_it(left) || is_it(right)),
+        _ => is_it(expr),
+    };
+    let held = |expr: &Expr| match &expr.kind {
+        ExprKind::Binary { op, left, right } if matches!(op.as_str(), "=" | "<>" | "<" | "<=" | ">" | ">=") => {
+            let other = if is_shifted(left) { right } else { left };
+            let stored = other.base().and_then(Base::stored).filter(|stored| stored.of.base().is_time());
+            stored.filter(|_| is_shifted(left) || is_shifted(right))
+        }
+        _ => None,
+    };
+    let sqlite = pages.iter().filter(|page| page.tree.dialect == Dialect::Sqlite);
+    sqlite.flat_map(|page| page.tree.exprs()).find_map(held)
 }
 
 /// Every parameter once, in the order of the first page, then what only the second page has.

@@ -125,8 +125,24 @@ impl Reading {
 
     /// A page, if the statement has it and it could be read.
     pub(super) fn page<'r>(&'r self, schemas: &'r Both<Schema>, dialect: Dialect) -> Option<PageOf<'r>> {
+        self.page_or(schemas, dialect, None)
+    }
+
+    /// The same with another tree where it could not be read.
+    pub(super) fn page_or<'r>(
+        &'r self,
+        schemas: &'r Both<Schema>,
+        dialect: Dialect,
+        unread: Option<&'r Statement>,
+    ) -> Option<PageOf<'r>> {
         let (_, raw, tree) = self.sides.iter().find(|(of, ..)| *of == dialect)?;
-        Some(PageOf { raw, tree: tree.as_ref()?, schema: &schemas[dialect] })
+        Some(PageOf { raw, tree: tree.as_ref().or(unread)?, schema: &schemas[dialect] })
+    }
+
+    /// What a driver needs to know of a page that the statement has and that could not be read.
+    pub(super) fn unread(&self, sources: &Sources, dialect: Dialect) -> Option<Statement> {
+        let (_, raw, tree) = self.sides.iter().find(|(of, ..)| *of == dialect)?;
+        if tree.is_some() { None } else { resolve::unread(sources, raw, dialect) }
     }
 }
 

@@ -37,6 +37,16 @@ struct Changed<'c> {
     found: Vec<Diagnostic>,
 }
 
+/// A pair of which no function can be made.
+pub(crate) struct Partial {
+    /// What is known of its parameters and columns.
+    pub(crate) known: infer::PartialSignature,
+    /// What its texts are made with.
+    pub(crate) signature: Signature,
+    pub(crate) trees: Both<Statement>,
+    pub(crate) texts: Both<EmittedText>,
+}
+
 impl<'a> ReadProject<'a> {
     pub(crate) fn read(inputs: &'a Inputs) -> Self {
         let mut found = Vec::new();
@@ -83,10 +93,7 @@ impl<'a> ReadProject<'a> {
 
     /// What can be run of a pair of which no function can be made: what is known of it, and both of its texts with
     /// all of their optional parts.
-    pub(crate) fn partial_signature(
-        &self,
-        name: &str,
-    ) -> Option<(infer::PartialSignature, Both<Statement>, Both<EmittedText>)> {
+    pub(crate) fn partial_signature(&self, name: &str) -> Option<Partial> {
         let sources = &self.inputs.sources;
         let read = |dialect: Dialect| {
             let mut pages = self.pages.iter().filter(|page| page.dialect == dialect);
@@ -103,7 +110,7 @@ impl<'a> ReadProject<'a> {
         let partial = infer::partial_signature(&self.inputs.config, pages.each_ref());
         let signature = Signature::of_texts(&page.noun, ours, partial.params.clone());
         let texts = pages.each_ref().map(|page| emit::emit(sources, &signature, page));
-        Some((partial, Both { sqlite: our_tree, pg: their_tree }, texts))
+        Some(Partial { known: partial, signature, trees: Both { sqlite: our_tree, pg: their_tree }, texts })
     }
 
     /// What is found of a pair when one dialect reads another text in one of the files; none when the pair is no pair

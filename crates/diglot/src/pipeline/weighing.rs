@@ -61,7 +61,9 @@ impl Run<'_> {
         settles: bool,
     ) -> Option<Grounds> {
         let whole = readings.first()?;
-        let page = |dialect: Dialect| whole.page(self.shared.schemas, dialect);
+        // An engine may take what no tree has a place for.
+        let unread = Both::of(|dialect| whole.unread(&self.shared.inputs.sources, dialect));
+        let page = |dialect: Dialect| whole.page_or(self.shared.schemas, dialect, unread[dialect].as_ref());
         let pages = Both { sqlite: page(Dialect::Sqlite)?, pg: page(Dialect::Pg)? };
         let of_both = pages.each_ref();
         let partial;
@@ -88,6 +90,13 @@ impl Run<'_> {
         texts.extend(of_answers.map(|annotation| sources.text(annotation.span).to_owned()));
         let tables: BTreeSet<String> = StatementFacts::of(entry.name, whole, Vec::new()).tables;
         Some(Grounds { basis: self.shared.basis.of(texts.iter().map(String::as_str), tables), settles })
+    }
+
+    /// The same of a pair of which a page has what no tree has a place for, and nothing worse: an engine may take it.
+    pub(super) fn grounds_of_unread(&self, entry: &Entry<'_>, readings: &[Reading], before: usize) -> Option<Grounds> {
+        let mut errors = self.found[before..].iter().filter(|finding| finding.severity == Severity::Error);
+        let is_unsupported = errors.all(|finding| finding.rule == rule::UNSUPPORTED_STATEMENT.name);
+        if entry.whole && is_unsupported { self.grounds(entry, readings, None, false) } else { None }
     }
 
     /// Takes out the findings about a pair that running it has settled, and shows the database of those that it confirms.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
 
+use super::checks::Moves;
 use super::compare::NEW_IDS;
 use super::pool::{self, Mood, Pool};
 use super::random::Random;
@@ -80,11 +81,21 @@ impl Subject {
                 *value = Value::Int(number);
             }
         }
+        self.bind_again(&mut case);
         if let Some(rows) = &self.rows {
             let value = maker.list_of_rows(rows);
             case.args.insert(rows.name.clone(), value);
         }
         case
+    }
+
+    /// Gives one value to what is one value.
+    pub(super) fn bind_again(&self, case: &mut Case) {
+        for (name, first) in &self.again {
+            if let Some(value) = case.args.get(first).cloned() {
+                case.args.insert(name.clone(), value);
+            }
+        }
     }
 
     /// Which texts a case runs.
@@ -205,6 +216,14 @@ impl Maker<'_> {
                 }
             }
         }
+        let is_of_key = |name: &String| {
+            let foreign = table.foreign.iter().map(|key| &key.columns);
+            table.unique.iter().chain(foreign).any(|key| key.contains(name))
+        };
+        let columns = table.columns.iter().enumerate();
+        let open = columns.filter(|(_, column)| row.contains_key(&column.name) && !is_of_key(&column.name));
+        let order = open.map(|(at, _)| at).collect();
+        self.subject.checks.mend(table, &mut row, &Moves { order, loose: 0, values: &|_| Vec::new() });
         row
     }
 

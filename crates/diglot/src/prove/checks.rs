@@ -1,5 +1,6 @@
-//! The CHECKs of single columns: SQLite itself says whether a value keeps to them, and a value that does not gives way to
-//! one that does.
+//! CHECKs: SQLite itself says whether values keep to them, and what does not gives way to what does.
+
+mod joint;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +11,12 @@ use serde_json::json;
 
 use super::pool::{self, Pool};
 use super::tables::TableColumn;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::schema::Schema;
 use crate::types::Base;
 use crate::value::Value;
+use joint::Joint;
+pub(super) use joint::Moves;
 
 /// Asks SQLite for the truth of a query of one row and one column; nothing where it takes no such query.
 type Ask = dyn Fn(&str) -> Option<bool> + Send + Sync;
@@ -50,13 +53,15 @@ pub(super) struct Checks {
     judge: Judge,
     /// By table and column.
     conditions: BTreeMap<(String, String), Vec<String>>,
+    /// Those that name several columns, by table.
+    joints: BTreeMap<String, Vec<Joint>>,
 }
 
 impl Checks {
-    /// Those of SQLite's schema that name one column alone.
-    pub(super) fn of(schema: &Schema, judge: &Judge) -> Self {
+    /// Those of SQLite's schema that name one column alone, and those of both that name several.
+    pub(super) fn of(schemas: &Both<Schema>, judge: &Judge) -> Self {
         let mut conditions: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-        for table in schema.tables.values() {
+        for table in schemas.sqlite.tables.values() {
             for check in &table.checks {
                 let (names, _) = check.texts(Dialect::Sqlite);
                 let mut named = names.into_iter().filter(|name| table.column(name).is_some());
@@ -65,7 +70,7 @@ impl Checks {
                 }
             }
         }
-        Self { judge: judge.clone(), conditions }
+        Self { judge: judge.clone(), conditions, joints: joint::all(schemas) }
     }
 
     /// Whether a column may hold a value.
@@ -80,6 +85,17 @@ impl Checks {
             query.to_string(SqliteQueryBuilder)
         };
         conditions.iter().all(|condition| self.judge.holds(query(condition)))
+    }
+
+    /// Values of a column that its own conditions refuse.
+    pub(super) fn refused(&self, table: &str, column: &TableColumn) -> Vec<Value> {
+        if !self.conditions.contains_key(&(table.to_owned(), column.name.clone())) {
+            return Vec::new();
+        }
+        let ends = column.range.map(|(least, most)| [most.saturating_add(1), least.saturating_sub(1)]);
+        let ends = ends.into_iter().flatten().filter_map(|end| i64::try_from(end).ok()).map(Value::Int);
+        let all = ends.chain([Value::Int(-1)]).filter_map(|value| value.into_base(&column.base));
+        all.chain(candidates(&column.base)).filter(|value| !self.allow(table, column, value)).take(2).collect()
     }
 
     /// The value, or another one that the column may hold: other rows get others, as far as there are some.
@@ -180,10 +196,11 @@ mod tests {
     fn checks(ddl: &str, judge: &Judge) -> (Checks, TableColumn) {
         let mut sources = Sources::default();
         let file = sources.add(SourceFile::new("schema/sqlite/1.sql", ddl));
-        let (schema, found) = crate::schema::read(&sources, &[file], Dialect::Sqlite);
+        let (sqlite, found) = crate::schema::read(&sources, &[file], Dialect::Sqlite);
         assert!(found.is_empty(), "{found:?}");
         let column = TableColumn::plain("day", Base::Text);
-        (Checks::of(&schema, judge), column)
+        let pg = Schema { dialect: Dialect::Pg, ..sqlite.clone() };
+        (Checks::of(&Both { sqlite, pg }, judge), column)
     }
 
     #[test]

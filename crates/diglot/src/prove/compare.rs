@@ -34,6 +34,8 @@ pub struct Answer {
     pub tables: TableRows,
     /// Tables in which the number that comes next is taken.
     pub taken: BTreeSet<String>,
+    /// What was unlike other runs of the same: nothing, or as it stands behind what differs.
+    pub manner: &'static str,
 }
 
 /// An engine's refusal.
@@ -61,6 +63,11 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// The difference with what was unlike other runs.
+    fn told_of(self, manner: &str) -> Self {
+        if manner.is_empty() { self } else { Self { what: format!("{} {manner}", self.what), ..self } }
+    }
+
     /// What differs when one engine does not take the text that the other takes.
     pub fn taken(sqlite: Result<(), Fault>, pg: Result<(), Fault>) -> Option<Self> {
         let told = |taken: &Result<(), Fault>| vec![taken.as_ref().map_or_else(Fault::told, |()| "it is taken".into())];
@@ -89,12 +96,12 @@ impl Subject {
         if self.declared.iter().any(|declared| declared.column.is_none()) {
             return None;
         }
-        self.first_difference(case, sqlite, pg, &self.masked())
+        self.first_difference(case, sqlite, pg, &self.masked()).map(|difference| difference.told_of(pg.manner))
     }
 
     /// What differs, declared or not: a declaration without a difference is not needed.
     pub fn compare_all(&self, case: &Case, sqlite: &Answer, pg: &Answer) -> Option<Difference> {
-        self.first_difference(case, sqlite, pg, &BTreeSet::new())
+        self.first_difference(case, sqlite, pg, &BTreeSet::new()).map(|difference| difference.told_of(pg.manner))
     }
 
     /// The columns that are declared to differ.
@@ -164,7 +171,7 @@ impl Subject {
                 lines(&labels.pg, &theirs),
             ));
         }
-        if self.cardinality == Cardinality::Rows {
+        if self.cardinality == Cardinality::Rows && !self.is_piecewise {
             let counts = [sqlite, pg].map(|answer| answer.result.as_ref().map_or(0, |(_, count)| *count));
             if counts[0] != counts[1] {
                 let count = |count: u64| vec![if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }];

@@ -7,8 +7,10 @@
 
 mod around;
 mod carried;
+mod documents;
 mod edges;
 mod goals;
+mod mended;
 mod scene;
 mod settle;
 mod solve;

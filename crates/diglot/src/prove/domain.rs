@@ -14,7 +14,7 @@ use super::uses::Looks;
 use crate::types::{Base, Of};
 use crate::value::Value;
 
-pub(super) use documents::leaves;
+pub(super) use documents::{beside_others, leaves, whole_lists};
 
 /// How far from the ordinary a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,6 +6,7 @@
 //! lists the cases that are one step simpler. Whoever calls runs the texts.
 
 mod assumed;
+mod bound;
 mod cases;
 mod checks;
 mod compare;
@@ -25,6 +26,7 @@ mod tables;
 mod tests;
 mod touched;
 mod union;
+mod unpromised;
 mod uses;
 mod written;
 

@@ -35,6 +35,15 @@ pub(super) struct Reading {
 const COUNTED: i64 = 120;
 
 impl Subject {
+    /// The tables that either page reads or writes.
+    pub fn read(&self) -> impl Iterator<Item = &String> {
+        let is_of_page = |table: &&Table| {
+            let sources = self.reading.trees.iter().flat_map(Statement::sources);
+            sources.filter_map(|source| source.table()).any(|name| *name == table.name)
+        };
+        self.tables.iter().filter(is_of_page).map(|table| &table.name)
+    }
+
     /// The columns of a table that either page looks at.
     pub fn named(&self, table: &str) -> BTreeSet<String> {
         let of_table = |key: &Key| match key {

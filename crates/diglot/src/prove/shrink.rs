@@ -24,13 +24,16 @@ impl Subject {
                 cases.push(next);
             }
         }
-        let is_fixed = |param: &&Param| param.is_choice() || self.fresh.contains(&param.name);
+        let is_fixed = |param: &&Param| {
+            param.is_choice() || self.fresh.contains(&param.name) || self.again.contains_key(&param.name)
+        };
         for param in self.params.iter().filter(|param| !is_fixed(param)) {
             let Some(value) = case.args.get(&param.name) else { continue };
             for simple in self.simple_values(&Key::Param(param.name.clone()), &param.ty.base, param.ty.nullable) {
                 if is_simpler(&simple, value) {
                     let mut next = case.clone();
                     next.args.insert(param.name.clone(), simple);
+                    self.bind_again(&mut next);
                     cases.push(next);
                 }
             }

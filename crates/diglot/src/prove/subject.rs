@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::bound::{bound_again, related};
 use super::checks::Checks;
 use super::known;
 use super::numbers::Numbers;
@@ -12,13 +13,14 @@ use super::sorts::sorts_text;
 use super::tables::{CLOCKS, Relations, Table, Tables};
 use super::touched::{around, touched};
 use super::union::Union;
+use super::unpromised::{rests_on_order, rests_on_zone};
 use super::uses::{Key, Uses, uses};
 use crate::config::{Assume, Config, JsonText};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
 use crate::infer::{Param, ResultColumn, RowsParam};
 use crate::page::{AnnotationKind, Cardinality};
-use crate::pipeline::{Compiled, ReadProject};
+use crate::pipeline::{Compiled, Partial, ReadProject};
 use crate::project::Inputs;
 use crate::source::{FileId, Span};
 use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
@@ -29,7 +31,7 @@ use crate::value::Value;
 pub struct Prover<'a> {
     pub(super) config: &'a Config,
     compiled: &'a Compiled,
-    project: ReadProject<'a>,
+    pub(super) project: ReadProject<'a>,
     pub(super) relations: &'a Relations,
     /// What all statements hold columns against, and the words that CHECKs list.
     pub(super) known: BTreeMap<Key, Vec<Value>>,
@@ -56,6 +58,12 @@ pub struct Subject {
     pub writes: bool,
     /// Whether Postgres may answer otherwise where text sorts otherwise.
     pub sorts_text: bool,
+    /// Whether the order in which rows were inserted may decide what it answers.
+    pub rests_on_order: bool,
+    /// Whether Postgres may answer otherwise in a session of another zone, and nothing says which one it is.
+    pub rests_on_zone: bool,
+    /// Whether a program of its own runs several statements of it one by one, and counts rows as it likes.
+    pub(super) is_piecewise: bool,
     /// Its parameters.
     pub params: Vec<Param>,
     /// The list of rows that it takes.
@@ -84,6 +92,8 @@ pub struct Subject {
     /// Parameters by which one page gives a row its number where the other lets the database number it: they hold
     /// numbers that no row has.
     pub(super) fresh: BTreeSet<String>,
+    /// Parameters of one page alone that are another one of both, bound a second time.
+    pub(super) again: BTreeMap<String, String>,
     pub(super) pools: Vec<Pool>,
     pub(super) pool_of: BTreeMap<Key, usize>,
     /// Places in the documents of columns and parameters.
@@ -92,6 +102,8 @@ pub struct Subject {
     pub(super) fields: BTreeMap<(Key, Vec<String>), String>,
     /// Documents that are objects, because it says something of their fields.
     pub(super) objects: BTreeSet<Key>,
+    /// Documents that meet others as a whole.
+    pub(super) related: BTreeSet<Key>,
     /// The columns of its result that are documents as text, which whoever gets them parses.
     pub(super) spelled: BTreeSet<usize>,
     /// What its pages ask of rows and arguments.
@@ -154,7 +166,7 @@ impl<'a> Prover<'a> {
     /// Reads what all statements of a project say about its columns.
     pub fn new(inputs: &'a Inputs, compiled: &'a Compiled, relations: &'a Relations) -> Self {
         let project = ReadProject::read(inputs);
-        let checks = Checks::of(&project.schemas().sqlite, &relations.judge);
+        let checks = Checks::of(project.schemas(), &relations.judge);
         let mut prover = Self {
             checks,
             config: &inputs.config,
@@ -241,6 +253,7 @@ impl<'a> Prover<'a> {
         let Ready { noun, cardinality, params, rows, untyped, columns, variants, trees, is_partial } = ready;
         let tables = self.tables();
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
+        let params = self.as_bound(name, params, &found, &filled);
         let reading = Reading::of(&trees, &found, &filled, &tables);
         let Numbers { own: numbers, fresh } = Numbers::of(&trees, &compared);
         let order = order(&trees.sqlite, &filled).min(order(&trees.pg, &filled));
@@ -254,6 +267,10 @@ impl<'a> Prover<'a> {
             sorts_text: sorts_text(&trees.pg)
                 || trees.pg.sources().iter().any(|source| source.table().is_some_and(|name| tables.is_view(name)))
                 || compared.len() > trees.pg.parts.iter().filter(|part| part.target().is_some()).count(),
+            is_piecewise: !self.config.generate.enabled
+                && trees.iter().flat_map(|tree| &tree.parts).any(|part| part.statement > 0),
+            rests_on_order: trees.iter().any(rests_on_order),
+            rests_on_zone: self.config.pg_timezone.is_empty() && rests_on_zone(&trees.pg),
             params,
             rows,
             untyped,
@@ -269,11 +286,13 @@ impl<'a> Prover<'a> {
             sorted: sorted(&trees.sqlite).filter(|keys| sorted(&trees.pg).as_ref() == Some(keys)),
             numbers,
             fresh,
+            again: bound_again(&trees),
             pools: Vec::new(),
             pool_of: BTreeMap::new(),
             paths: BTreeMap::new(),
             fields: BTreeMap::new(),
             objects: BTreeSet::new(),
+            related: BTreeSet::new(),
             assume: self.config.assume.clone(),
             impossible: self.config.prove.impossible.clone(),
             checks: self.checks.clone(),
@@ -308,7 +327,7 @@ impl<'a> Prover<'a> {
 
     /// A pair of which there is none, because of what was found, whether a baseline knows it or not.
     fn partial(&self, name: &str) -> Option<Ready> {
-        let (signature, trees, texts) = self.project.partial_signature(name)?;
+        let Partial { known: signature, trees, texts, .. } = self.project.partial_signature(name)?;
         Some(Ready {
             noun: texts.sqlite.noun.clone(),
             cardinality: trees.sqlite.cardinality,
@@ -432,6 +451,7 @@ impl<'a> Prover<'a> {
                 }
             }
         }
+        subject.related = related(subject, found);
         let (pool_of, members) = union.groups();
         subject.pools = members.iter().map(|members| self.pool(subject, members, found)).collect();
         subject.pool_of = pool_of;

@@ -146,7 +146,7 @@ fn arguments_find_rows() {
 }
 
 fn answer(rows: Vec<Vec<Value>>) -> Answer {
-    Answer { result: Ok((rows, 0)), tables: Vec::new(), taken: BTreeSet::new() }
+    Answer { result: Ok((rows, 0)), tables: Vec::new(), taken: BTreeSet::new(), manner: "" }
 }
 
 fn row(id: Value, tries: i64) -> Vec<Value> {
@@ -175,7 +175,8 @@ fn what_the_api_would_refuse_has_happened_all_the_same() {
     let wide = answer(vec![row(Value::Bytes(vec![1; 16]), 40_000)]);
     let pg = answer(vec![]);
     assert_eq!(subject.compare(&none, &wide, &pg).map(|d| d.what), Some("SQLite fails and Postgres does not".into()));
-    let failed = Answer { result: Err(Fault::of("out of range")), tables: Vec::new(), taken: BTreeSet::new() };
+    let failed =
+        Answer { result: Err(Fault::of("out of range")), tables: Vec::new(), taken: BTreeSet::new(), manner: "" };
     let what = subject.compare(&none, &wide, &failed).map(|d| d.what);
     assert_eq!(what.as_deref(), Some("Postgres fails and SQLite does not"));
     assert_eq!(subject.compare(&none, &wide, &wide), None, "neither can be read");
@@ -195,12 +196,17 @@ fn tables_are_compared_without_clocks_and_columns_of_one_page() {
         };
         vec![vec![names.iter().map(value).collect()]]
     };
-    let answer = |tables: TableRows| Answer { result: Ok((Vec::new(), 1)), tables, taken: BTreeSet::new() };
+    let answer = |tables: TableRows| Answer { result: Ok((Vec::new(), 1)), tables, taken: BTreeSet::new(), manner: "" };
     let sqlite = answer(rows("done", 1_700_000_000_000));
     assert_eq!(subject.compare(&none, &sqlite, &answer(rows("done", 1_700_000_000_009))), None);
     let difference = subject.compare(&none, &sqlite, &answer(rows("ready", 1_700_000_000_000))).expect("a difference");
     assert_eq!(difference.what, "afterwards the rows of job differ");
-    let fewer = Answer { result: Ok((Vec::new(), 0)), tables: rows("done", 1_700_000_000_000), taken: BTreeSet::new() };
+    let fewer = Answer {
+        result: Ok((Vec::new(), 0)),
+        tables: rows("done", 1_700_000_000_000),
+        taken: BTreeSet::new(),
+        manner: "",
+    };
     let what = subject.compare(&none, &sqlite, &fewer).map(|d| d.what);
     assert_eq!(what.as_deref(), Some("the number of rows written differs"));
 }
@@ -210,7 +216,7 @@ fn two_refusals_are_the_same_if_kind_and_tables_are() {
     let (subject, none) = (subject("job_end"), Case::default());
     let failed = |kind, rows: Rows| {
         let result = Err(Fault { kind, words: format!("{} rows", rows.len()) });
-        Answer { result, tables: vec![rows], taken: BTreeSet::new() }
+        Answer { result, tables: vec![rows], taken: BTreeSet::new(), manner: "" }
     };
     let row: Vec<Value> = subject.compared[0].shown().map(|_| Value::Null).collect();
     let check = failed("a check", vec![row.clone()]);

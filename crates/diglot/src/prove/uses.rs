@@ -8,6 +8,8 @@ mod looks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value as Json;
+
 use crate::infer::origin::{Deep, Sources, query_outputs};
 use crate::infer::walk;
 use crate::tree::{
@@ -47,6 +49,10 @@ pub(super) struct Uses {
     pub(super) looks: BTreeMap<Key, Looks>,
     /// Literals that stand in one comparison or computation with a place.
     pub(super) near: Vec<(Key, Value)>,
+    /// Columns that are written, each with the parameter that is.
+    pub(super) stored: Vec<(Key, String)>,
+    /// Documents that meet as a whole, or of which one is put onto the other.
+    pub(super) beside: Vec<(Key, Key)>,
 }
 
 /// Reads a page. `lists` names the parameters that hold lists.
@@ -130,6 +136,11 @@ impl<'t> Reader<'t> {
     fn store(&mut self, target: Option<&Key>, value: &'t Expr) {
         let Some(target) = target else { return };
         self.relate(target, value);
+        for inner in value.exprs() {
+            if let ExprKind::Param(name) = &inner.kind {
+                self.uses.stored.push((target.clone(), name.clone()));
+            }
+        }
         // A document that is put together: each of its fields is a place of its own.
         for inner in value.exprs() {
             let ExprKind::Call { name, args, .. } = &inner.kind else { continue };
@@ -149,6 +160,7 @@ impl<'t> Reader<'t> {
             lefts.iter().zip(rights).for_each(|(left, right)| self.meet(left, right));
             return;
         }
+        self.laid(left, right);
         if let Some(key) = self.key(left, DEPTH) {
             self.relate(&key, right);
         } else if let Some(key) = self.key(right, DEPTH) {
@@ -180,9 +192,11 @@ impl<'t> Reader<'t> {
                 | "is distinct from"
                 | "is"
                 | "is not"
-                | "<@"
-                | "@>"
                 | "&&" => self.meet(left, right),
+                "@>" => self.contained(left, right),
+                "<@" => self.contained(right, left),
+                "?" | "?|" | "?&" => self.listed(left, right),
+                "||" => self.laid(left, right),
                 "->" | "->>" | "#>" | "#>>" => {
                     let path = self.key(expr, DEPTH);
                     self.uses.paths.extend(path.filter(|key| matches!(key, Key::Json(..))));
@@ -225,8 +239,45 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// A document and what is asked for in it: another one, or what a list has.
+    fn contained(&mut self, whole: &'t Expr, part: &'t Expr) {
+        let Some(document) = self.key(whole, DEPTH) else { return };
+        let items = under(document, vec!["*".to_owned()]);
+        match &part.bare().kind {
+            ExprKind::Text(text) => {
+                if let Ok(Json::Array(list)) = serde_json::from_str(text) {
+                    self.uses.literals.extend(list.into_iter().filter_map(|item| Some((items.clone(), plain(item)?))));
+                    self.uses.paths.insert(items);
+                }
+                self.meet(whole, part);
+            }
+            ExprKind::Call { name, args, .. } if matches!(name.as_str(), "jsonb_build_array" | "json_build_array") => {
+                args.iter().for_each(|item| self.relate(&items, item));
+            }
+            ExprKind::Call { name, args, .. } if name == "to_jsonb" => {
+                args.iter().for_each(|it| self.relate(&items, it))
+            }
+            _ => self.meet(whole, part),
+        }
+    }
+
+    /// A list and what is looked for in it.
+    fn listed(&mut self, list: &'t Expr, item: &'t Expr) {
+        if let Some(list) = self.key(list, DEPTH) {
+            self.relate(&under(list, vec!["*".to_owned()]), item);
+        }
+    }
+
+    /// What is put onto a document.
+    fn laid(&mut self, under: &'t Expr, over: &'t Expr) {
+        if let (Some(under), Some(over)) = (self.key(under, DEPTH), self.key(over, DEPTH)) {
+            self.uses.beside.push((under, over));
+        }
+    }
+
     fn call(&mut self, name: &str, args: &'t [Expr], expr: &'t Expr) {
         match (name, args) {
+            ("json_patch" | "jsonb_patch", [under, over]) => self.laid(under, over),
             ("json_extract" | "jsonb_extract_path" | "jsonb_extract_path_text" | "json_type", _) => {
                 let path = self.key(expr, DEPTH);
                 self.uses.paths.extend(path.filter(|key| matches!(key, Key::Json(..))));
@@ -315,6 +366,18 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// A value of a document that is no document itself.
+fn plain(item: Json) -> Option<Value> {
+    Some(match item {
+        Json::String(text) => Value::Text(text),
+        Json::Bool(truth) => Value::Bool(truth),
+        Json::Number(number) => {
+            number.as_i64().map_or_else(|| number.as_f64().map(Value::Real), |n| Some(Value::Int(n)))?
+        }
+        Json::Null | Json::Array(_) | Json::Object(_) => return None,
+    })
+}
+
 /// A capital as a small letter, and the other way round.
 fn turned(letter: char) -> char {
     if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }
@@ -352,8 +415,12 @@ pub(super) fn steps(path: &Expr) -> Option<Vec<String>> {
     }
     let Some(mut rest) = text.strip_prefix('$') else { return Some(vec![text.to_owned()]) };
     let mut steps = Vec::new();
-    while let Some(step) = rest.strip_prefix('.') {
-        if let Some(quoted) = step.strip_prefix('"') {
+    while let Some(step) = rest.strip_prefix(['.', '[']) {
+        if rest.starts_with('[') {
+            // Whichever item it is.
+            steps.push("*".to_owned());
+            rest = step.split_once(']')?.1;
+        } else if let Some(quoted) = step.strip_prefix('"') {
             let (name, after) = quoted.split_once('"')?;
             steps.push(name.to_owned());
             rest = after;
@@ -382,5 +449,6 @@ mod tests {
         assert_eq!(steps(&text("a.b")), Some(vec!["a.b".into()]));
         assert_eq!(steps(&text("{a,b}")), Some(vec!["a".into(), "b".into()]));
         assert_eq!(steps(&text("$")), Some(vec![]));
+        assert_eq!(steps(&text("$[0].a")), Some(vec!["*".into(), "a".into()]));
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    CheckConstraint, CreateIndex, Expr, ForeignKeyConstraint, Ident, OrderBySort, Value, visit_expressions,
+    BinaryOperator, CheckConstraint, CreateIndex, Expr, ForeignKeyConstraint, Ident, OrderBySort, Value,
+    visit_expressions,
 };
 
 use super::key::lower;
@@ -57,26 +58,27 @@ impl Check {
     /// The columns that it names, and texts that it may let through: its literals, and beside a function of a length
     /// texts of the lengths that it names.
     pub(crate) fn texts(&self, dialect: Dialect) -> (BTreeSet<String>, Vec<String>) {
-        let (mut names, mut texts, mut numbers) = (BTreeSet::new(), Vec::new(), Vec::new());
-        let Some(expr) = text::expression(&self.written, dialect) else { return (names, texts) };
-        let mut measures = false;
-        let _ = visit_expressions(&expr, |inner| {
-            match inner {
-                Expr::Identifier(ident) => drop(names.insert(lower(ident))),
-                Expr::CompoundIdentifier(parts) => names.extend(parts.last().map(lower)),
-                Expr::Function(function) => measures |= function.name.to_string().to_lowercase().contains("length"),
-                Expr::Value(value) => match &value.value {
-                    Value::SingleQuotedString(text) => texts.push(text.clone()),
-                    Value::Number(digits, _) => numbers.extend(digits.parse::<usize>()),
-                    _ => {}
-                },
-                _ => {}
+        match text::expression(&self.written, dialect) {
+            Some(expr) => {
+                let Conjunct { names, texts, .. } = Conjunct::of(&expr);
+                (names, texts)
             }
-            ControlFlow::<()>::Continue(())
-        });
-        let lengths = numbers.into_iter().filter(|length| measures && (1..=MEASURED).contains(length));
-        texts.extend(lengths.map(|length| "a".repeat(length)));
-        (names, texts)
+            None => Default::default(),
+        }
+    }
+
+    /// What of it must hold at once, one by one, each with what it speaks of.
+    pub(crate) fn apart(&self, dialect: Dialect) -> Vec<Conjunct> {
+        let mut open: Vec<Expr> = text::expression(&self.written, dialect).into_iter().collect();
+        let mut all = Vec::new();
+        while let Some(expr) = open.pop() {
+            match expr {
+                Expr::BinaryOp { left, op: BinaryOperator::And, right } => open.extend([*right, *left]),
+                Expr::Nested(inner) => open.push(*inner),
+                expr => all.push(Conjunct::of(&expr)),
+            }
+        }
+        all
     }
 
     pub(super) fn of(name: Option<String>, check: &CheckConstraint, span: Span) -> Self {
@@ -85,6 +87,44 @@ impl Check {
         let holds_of_all_rows = check.enforced != Some(false);
         let ranges = if holds_of_all_rows { range::ranges(condition) } else { BTreeMap::new() };
         Self { name, condition: whole, conjuncts, written, holds_of_all_rows, ranges, span }
+    }
+}
+
+/// A condition of a CHECK.
+#[derive(Debug, Clone)]
+pub(crate) struct Conjunct {
+    /// The columns that it names.
+    pub(crate) names: BTreeSet<String>,
+    /// The condition as SQL.
+    pub(crate) written: String,
+    /// Texts that it may let through: its literals, and beside a function of a length texts of the lengths that it names.
+    pub(crate) texts: Vec<String>,
+    /// Its whole numbers.
+    pub(crate) numbers: Vec<i64>,
+}
+
+impl Conjunct {
+    fn of(expr: &Expr) -> Self {
+        let (mut names, mut texts, mut numbers) = (BTreeSet::new(), Vec::new(), Vec::new());
+        let mut measures = false;
+        let _ = visit_expressions(expr, |inner| {
+            match inner {
+                Expr::Identifier(ident) => drop(names.insert(lower(ident))),
+                Expr::CompoundIdentifier(parts) => names.extend(parts.last().map(lower)),
+                Expr::Function(function) => measures |= function.name.to_string().to_lowercase().contains("length"),
+                Expr::Value(value) => match &value.value {
+                    Value::SingleQuotedString(text) => texts.push(text.clone()),
+                    Value::Number(digits, _) => numbers.extend(digits.parse::<i64>()),
+                    _ => {}
+                },
+                _ => {}
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        let lengths = numbers.iter().filter_map(|length| usize::try_from(*length).ok());
+        let lengths = lengths.filter(|length| measures && (1..=MEASURED).contains(length));
+        texts.extend(lengths.map(|length| "a".repeat(length)));
+        Self { names, written: expr.to_string(), texts, numbers }
     }
 }
 

@@ -103,7 +103,7 @@ impl Known {
             return super::Ran::Refused(rows);
         }
         let result = self.result.unwrap_or_else(|| Err(Fault::of("it was not run")));
-        super::Ran::Answered(Answer { result, tables: self.tables, taken: self.taken })
+        super::Ran::Answered(Answer { result, tables: self.tables, taken: self.taken, manner: "" })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::carried;
+use super::mended::Mended;
 use crate::config::Assumption;
 use crate::infer::{CHOICE, Param};
 use crate::page::Chooser;
@@ -70,10 +71,13 @@ pub(super) struct Scene<'s> {
     today: i64,
     /// What is assumed, where it keeps a value out.
     pub(super) assumed: BTreeSet<Assumption>,
+    pub(super) known_mended: Mended,
 }
 
 /// How many rows are in a list of rows.
 const ENTRIES: usize = 2;
+/// How many values of a parameter are tried that a CHECK refuses.
+const BROKEN: usize = 2;
 
 impl<'s> Scene<'s> {
     /// So many rows of each table, by the table's place.
@@ -85,6 +89,7 @@ impl<'s> Scene<'s> {
             at: BTreeMap::new(),
             today,
             assumed: BTreeSet::new(),
+            known_mended: Mended::default(),
         };
         if subject.variants.len() > 1 {
             let all = (0..subject.variants.len()).map(|at| Value::Int(i64::try_from(at).unwrap_or(0)));
@@ -139,7 +144,7 @@ impl<'s> Scene<'s> {
         }
     }
 
-    fn place<'a>(&self, key: &Key, base: &'a Base, nullable: bool) -> Place<'a>
+    pub(super) fn place<'a>(&self, key: &Key, base: &'a Base, nullable: bool) -> Place<'a>
     where
         's: 'a,
     {
@@ -186,8 +191,7 @@ impl<'s> Scene<'s> {
             return;
         }
         let base = &param.ty.base;
-        let is_document = *base == Base::Json || (*base == Base::Text && subject.paths.contains_key(key));
-        let choices = if is_document {
+        let choices = if subject.is_document(key, base) {
             self.documents(key, param.ty.nullable)
         } else if subject.is_in_class(key) {
             let place = self.place(key, base, param.ty.nullable);
@@ -196,6 +200,8 @@ impl<'s> Scene<'s> {
         } else {
             carried_or_null(param.ty.nullable, Tier::Core)
         };
+        let broken = subject.broken(key, base).into_iter().map(core).filter(|broken| !choices.contains(broken));
+        let choices = choices.iter().cloned().chain(broken).collect();
         self.add(spot, choices);
     }
 
@@ -213,9 +219,7 @@ impl<'s> Scene<'s> {
                 self.add(Spot::Cell(seat, at), vec![core(Value::Null)]);
                 continue;
             }
-            let is_document = column.base == Base::Json
-                || (column.base == Base::Text && subject.paths.contains_key(&key) && column.list.is_none());
-            if is_document && subject.is_opened(&key) {
+            if subject.is_document(&key, &column.base) && column.list.is_none() && subject.is_opened(&key) {
                 let choices = self.documents(&key, column.nullable);
                 self.add(Spot::Cell(seat, at), choices);
                 for (path, choices) in self.members(&key) {
@@ -233,60 +237,6 @@ impl<'s> Scene<'s> {
                 self.add(Spot::Cell(seat, at), carried_or_null(true, first));
             }
         }
-    }
-
-    /// What a document is as a whole: put together of its members, or what a page has in full, or no object at all.
-    fn documents(&self, key: &Key, nullable: bool) -> Vec<Choice> {
-        let subject = self.subject;
-        let mut choices = vec![Choice { value: None, tier: Tier::Core }];
-        let has_always = subject.fields.iter().any(|((of, _), kind)| of == key && kind.ends_with(ALWAYS));
-        let literals = subject.pool(key).literals.iter().filter_map(|value| value.clone().into_base(&Base::Json));
-        if !has_always {
-            for value in literals {
-                if let Value::Json(json) = &value {
-                    choices.push(Choice { value: Some(Value::Json(pool::with_points(json))), tier: Tier::Edge });
-                }
-                choices.insert(0, core(value));
-            }
-        }
-        if nullable {
-            choices.push(core(Value::Null));
-        }
-        let is_declared = subject.objects.contains(key) || subject.fields.keys().any(|(of, _)| of == key);
-        if !is_declared {
-            let odd = [json!([]), json!(7), json!("a"), json!(true), Json::Null, json!({"a": [1, null]})];
-            choices.extend(odd.into_iter().map(|json| Choice { value: Some(Value::Json(json)), tier: Tier::Edge }));
-        }
-        let mut once: Vec<Choice> = Vec::new();
-        choices.into_iter().for_each(|choice| {
-            if !once.iter().any(|known| known.value == choice.value) {
-                once.push(choice);
-            }
-        });
-        once
-    }
-
-    /// The places of a document that a page reads or writes, or that no document lacks.
-    fn members(&self, key: &Key) -> Vec<(Vec<String>, Vec<Choice>)> {
-        let subject = self.subject;
-        let declared = |path: &[String]| subject.fields.get(&(key.clone(), path.to_vec())).map(String::as_str);
-        let paths: BTreeSet<Vec<String>> = subject.paths.get(key).into_iter().flatten().cloned().collect();
-        let mut members = Vec::new();
-        for path in paths.iter().filter(|path| !path.is_empty()) {
-            let place = Key::Json(Box::new(key.clone()), path.clone());
-            let is_always = declared(path).is_some_and(|kind| kind.ends_with(ALWAYS));
-            let is_parent = paths.iter().any(|other| other.len() > path.len() && other.starts_with(path));
-            // What stands in a list is told by what the list is declared to be.
-            let is_item = (1..path.len()).any(|end| declared(&path[..end]).is_some_and(|kind| kind.ends_with("[]")));
-            if is_item || !(is_always || is_parent || subject.reading.paths.contains(&place)) {
-                continue;
-            }
-            let choices = domain::leaves(self.place(&place, &Base::Text, false), declared(path), is_parent);
-            members.push((path.clone(), choices));
-        }
-        // Longer paths last, so that what they need is there.
-        members.sort_by_key(|(path, _)| path.len());
-        members
     }
 
     /// The most values that a column or a parameter has.
@@ -357,6 +307,7 @@ impl<'s> Scene<'s> {
                 *value = Value::Int(number);
             }
         }
+        subject.bind_again(case);
         if let Some(rows) = &subject.rows {
             let mut list: Vec<Vec<Value>> = Vec::new();
             for entry in (0..ENTRIES).filter(|entry| self.is_true(picks, &Spot::Entry(*entry))) {
@@ -386,15 +337,8 @@ impl<'s> Scene<'s> {
         member: &dyn Fn(Vec<String>) -> Spot,
     ) -> Value {
         let subject = self.subject;
-        let is_document = *base == Base::Json || (*base == Base::Text && subject.paths.contains_key(key));
-        if !is_document {
+        if !subject.is_document(key, base) {
             return carried::value(base, subject.pool(key), number, 17);
-        }
-        if let Some(kind) = subject.fields.get(&(key.clone(), Vec::new())) {
-            let choices = domain::leaves(self.place(key, &Base::Text, false), Some(kind), false);
-            if let Some(value) = choices.into_iter().find_map(|choice| choice.value) {
-                return spelled_as(&value, base);
-            }
         }
         let paths = subject.paths.get(key).cloned().unwrap_or_default();
         let is_list =
@@ -430,7 +374,7 @@ impl<'s> Scene<'s> {
             };
             row.insert(column.name.clone(), self.settled_value(table, at, value, number));
         }
-        row
+        self.mended(picks, Some(seat), table, row)
     }
 
     /// A value that tells a row from others.
@@ -464,7 +408,7 @@ impl<'s> Scene<'s> {
 /// Where the numbers of rows begin that are there for their number.
 const CROWD: usize = 30;
 
-fn core(value: Value) -> Choice {
+pub(super) fn core(value: Value) -> Choice {
     Choice { value: Some(value), tier: Tier::Core }
 }
 
@@ -526,6 +470,30 @@ impl Subject {
             let words: Vec<String> = condition.split_whitespace().map(str::to_lowercase).collect();
             words.split_first().is_some_and(|(first, rest)| first == column && rest == filled)
         })
+    }
+
+    /// Whether a place holds a document, in a type of its own or as text.
+    fn is_document(&self, key: &Key, base: &Base) -> bool {
+        let is_met = || self.paths.contains_key(key) || self.related.contains(key);
+        *base == Base::Json || (*base == Base::Text && is_met())
+    }
+
+    /// Values of a parameter that a CHECK of a written column refuses.
+    fn broken(&self, key: &Key, base: &Base) -> Vec<Value> {
+        let Key::Param(_) = key else { return Vec::new() };
+        let Some(at) = self.pool_of.get(key) else { return Vec::new() };
+        let columns = self.compared.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
+        let met = columns.filter(|(table, column)| {
+            self.pool_of.get(&Key::Column(table.name.clone(), column.name.clone())) == Some(at)
+        });
+        let pool = self.pool(key);
+        let mut broken: Vec<Value> = Vec::new();
+        for (table, column) in met {
+            let values = self.checks.refused(&table.name, column).into_iter();
+            broken.extend(values.filter_map(|value| value.into_base(base)).filter(|value| pool.allows(value)));
+        }
+        broken.truncate(BROKEN);
+        broken
     }
 
     /// Whether somebody looks into a document.

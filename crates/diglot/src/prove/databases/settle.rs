@@ -93,14 +93,20 @@ impl Scene<'_> {
         let of_parent =
             |other: &Row| -> Vec<Value> { columns.iter().filter_map(|name| other.get(name)).cloned().collect() };
         let is_null = key.columns.iter().any(|name| row.get(name) == Some(&Value::Null));
-        if !key.columns.iter().any(is_free)
-            && !is_null
-            && let Some(other) = others.get(at % 2).or_else(|| others.first().filter(|_| is_own))
-        {
-            for (name, value) in key.columns.iter().zip(of_parent(other)) {
-                row.insert(name.clone(), value);
+        if !key.columns.iter().any(is_free) && !is_null {
+            // Two references of a row may have to differ.
+            let broken = |row: &Row| self.subject.checks.broken(table, row);
+            let before = broken(row);
+            let with = |other: &Row| {
+                let mut next = row.clone();
+                next.extend(key.columns.iter().cloned().zip(of_parent(other)));
+                (broken(&next) <= before).then_some(next)
+            };
+            let first = others.get(at % 2).or_else(|| others.first().filter(|_| is_own));
+            if let Some(next) = first.and_then(|first| with(first).or_else(|| others.iter().find_map(with))) {
+                *row = next;
+                return;
             }
-            return;
         }
         let own: Vec<Value> = key.columns.iter().filter_map(|name| row.get(name)).cloned().collect();
         if own.contains(&Value::Null)
@@ -131,10 +137,11 @@ impl Scene<'_> {
         let number = SPARE + 40 - others.min(20);
         match seat {
             Some(seat) => self.made(picks, seat, number),
-            None => (0..referred.columns.len())
-                .filter(|at| referred.columns[*at].computed.is_none())
-                .map(|at| (referred.columns[at].name.clone(), self.carried(referred, at, number)))
-                .collect(),
+            None => {
+                let columns = (0..referred.columns.len()).filter(|at| referred.columns[*at].computed.is_none());
+                let row = columns.map(|at| (referred.columns[at].name.clone(), self.carried(referred, at, number)));
+                self.mended(picks, None, referred, row.collect())
+            }
         }
     }
 }

@@ -322,3 +322,68 @@ fn ordinary_databases_hold_nothing_that_an_assumption_excludes() {
         assert!(found.iter().any(|(what, places)| what.key() == key && places.contains(place)), "{key}: {found:?}");
     }
 }
+
+#[test]
+fn a_list_has_no_item_one_two_and_the_same_twice() {
+    let subject = pair_with(
+        "generate = false\n[json]\n\"item.doc\" = \"text[]\"",
+        ITEMS,
+        [
+            "SELECT id FROM item WHERE EXISTS (SELECT 1 FROM json_each(doc) WHERE value = 'red')",
+            "SELECT id FROM item WHERE doc ? 'red'",
+        ],
+    );
+    for list in [serde_json::json!([]), serde_json::json!(["red"]), serde_json::json!(["red", "red"])] {
+        assert!(holds(&subject, "doc", &Value::Json(list.clone())), "{list}");
+    }
+    let is_mixed = |case: &Case| {
+        let docs = rows(case, "item").iter().filter_map(|row| row["doc"].clone().into_base(&crate::types::Base::Json));
+        let mut lists = docs
+            .filter_map(|doc| if let Value::Json(serde_json::Value::Array(list)) = doc { Some(list) } else { None });
+        lists.any(|list| list.len() == 2 && list[0] != list[1])
+    };
+    assert!(some(&subject, is_mixed));
+}
+
+#[test]
+fn documents_that_are_put_onto_each_other_have_members_in_common_and_null() {
+    let subject = pair_with(
+        "generate = false",
+        ITEMS,
+        ["-- param: patch json\nUPDATE item SET doc = json_patch(doc, :patch)", "UPDATE item SET doc = doc || :patch"],
+    );
+    let meet = |doc: serde_json::Value, patch: serde_json::Value| {
+        let (doc, patch) = (Value::Json(doc), Value::Json(patch));
+        some(&subject, |case| case.args["patch"] == patch && rows(case, "item").iter().any(|row| row["doc"] == doc))
+    };
+    assert!(meet(serde_json::json!({"a": 1}), serde_json::json!({"a": null})));
+    assert!(meet(serde_json::json!({"a": {"x": 1}}), serde_json::json!({"a": {"y": 2}})));
+    assert!(meet(serde_json::json!({"a": {"x": 1}}), serde_json::json!({"a": [1]})));
+}
+
+#[test]
+fn a_program_of_its_own_binds_null_to_what_may_be_null() {
+    let statement = "UPDATE item SET due_ms = COALESCE(:due, due_ms), name = :name WHERE id = :id";
+    let subject = pair_with("generate = false", ITEMS, [statement, statement]);
+    assert!(some(&subject, |case| case.args["due"] == Value::Null && !rows(case, "item").is_empty()));
+    assert!(!some(&subject, |case| case.args["name"] == Value::Null));
+    assert!(!some(&item(statement), |case| case.args["name"] == Value::Null));
+}
+
+#[test]
+fn days_of_the_week_and_of_other_years_are_there_where_parts_of_times_are_asked_for() {
+    let schema = [
+        "CREATE TABLE item (id INTEGER NOT NULL PRIMARY KEY, born DATE NOT NULL);",
+        "CREATE TABLE item (id bigint NOT NULL PRIMARY KEY, born date NOT NULL);",
+    ];
+    let subject = |ours: &str, theirs: &str| {
+        let select = |part: &str| format!("SELECT id, {part} AS part FROM item");
+        pair_with("generate = false", schema, [&select(ours), &select(theirs)])
+    };
+    let weekday = subject("strftime('%w', born)", "extract(dow FROM born)");
+    assert!(holds(&weekday, "born", &text("2024-02-04")), "a Sunday");
+    let day = subject("strftime('%m-%d', born)", "to_char(born, 'MM-DD')");
+    assert!(holds(&day, "born", &text("2023-01-31")) && holds(&day, "born", &text("2024-01-31")));
+    let week = subject("strftime('%V', born)", "extract(week FROM born)");
+    assert!(holds(&week, "born", &text("2021-01-03")) && holds(&week, "born", &text("2020-12-28")));
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::scene::{Picks, Scene, Spot};
 use crate::prove::domain::Tier;
-use crate::prove::subject::Subject;
+use crate::prove::subject::{Order, Subject};
 
 /// Picks for every database of up to `rows` rows a table with every set of arguments, over the core of every place; those
 /// with fewer rows first, and those with the same rows one behind the other. None where there are more than `budget`.
@@ -21,13 +21,18 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
         seats.entry(of.table).or_default().push(own.map(|(at, _)| at).collect());
     }
     let mut count = product(&scene, &args);
+    let mut sides: usize = 1;
     for slots in seats.values() {
         let shapes = product(&scene, &slots[0]);
         count = count.saturating_mul((0..=rows).fold(0, |sum: usize, k| sum.saturating_add(multisets(shapes, k))));
+        sides = sides.saturating_mul(2);
     }
     if count > budget {
         return None;
     }
+    // Rows have their numbers in the order in which they stand, and may be asked for by what is in them in the opposite one.
+    let is_ordered = subject.rests_on_order || subject.order != Order::Free;
+    let is_turned = is_ordered && count.saturating_mul(sides) <= budget / 2;
     let blank: Picks = vec![0; scene.slots.len()];
     let mut databases: Vec<(usize, Picks)> = vec![(0, blank)];
     for (table, slots) in &seats {
@@ -36,7 +41,12 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
             .filter(|seat| scene.seats[*seat].table == *table)
             .filter_map(|seat| scene.at.get(&Spot::Here(seat)).copied())
             .collect();
-        let sets: Vec<Vec<usize>> = (0..=rows).flat_map(|k| of_shapes(shapes.len(), k)).collect();
+        let mut sets: Vec<Vec<usize>> = (0..=rows).flat_map(|k| of_shapes(shapes.len(), k)).collect();
+        if is_turned {
+            let turned = sets.iter().map(|set| set.iter().rev().copied().collect::<Vec<usize>>());
+            let turned: Vec<Vec<usize>> = turned.filter(|set| set.first() != set.last()).collect();
+            sets.extend(turned);
+        }
         let mut next = Vec::with_capacity(databases.len() * sets.len());
         for (size, picks) in &databases {
             for set in &sets {

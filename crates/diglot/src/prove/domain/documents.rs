@@ -31,6 +31,58 @@ pub(crate) fn leaves(place: Place<'_>, declared: Option<&str>, is_parent: bool) 
     all.0
 }
 
+/// The lists that a document may be: of none, of one, of two, of the same twice, in another order, of another one.
+pub(crate) fn whole_lists(place: Place<'_>, kind: Option<&str>) -> Vec<Choice> {
+    let of_kind = kind.map(|kind| of_kind(place, kind));
+    let items: Vec<(Tier, Json)> = of_kind.unwrap_or_else(|| {
+        let mut items = Choices::default();
+        free(place, &mut items);
+        let json = |choice: Choice| match choice.value {
+            Some(Value::Json(json)) => Some((choice.tier, json)),
+            _ => None,
+        };
+        items.0.into_iter().filter_map(json).collect()
+    });
+    let mut all = Choices::default();
+    let mut add = |tier: Tier, list: &[&Json]| {
+        all.add(tier, [Value::Json(Json::Array(list.iter().map(|item| (*item).clone()).collect()))]);
+    };
+    let Some(((_, first), rest)) = items.split_first() else { return Vec::new() };
+    add(Tier::Core, &[first]);
+    add(Tier::Core, &[]);
+    for (at, (tier, other)) in rest.iter().enumerate() {
+        let tier = if at == 0 { Tier::Core } else { (*tier).max(Tier::More) };
+        add(tier, &[first, other]);
+        add(tier, &[other]);
+        add(tier.max(Tier::More), &[other, first]);
+    }
+    add(Tier::Core, &[first, first]);
+    all.0
+}
+
+/// Documents with one member, which the documents that they meet have as well: as it may be, null, missing, and where
+/// nothing is declared of it an object of one and of another member, and a list.
+pub(crate) fn beside_others(name: &str, leaves: &[Choice], is_free: bool) -> Vec<Choice> {
+    let mut all = Choices::default();
+    let mut add = |tier: Tier, member: Json| {
+        let document = [(name.to_owned(), member)].into_iter().collect();
+        all.add(tier, [Value::Json(Json::Object(document))]);
+    };
+    let members = leaves.iter().filter(|leaf| leaf.tier == Tier::Core).filter_map(|leaf| match &leaf.value {
+        Some(Value::Json(json)) => Some(json.clone()),
+        _ => None,
+    });
+    members.take(2).for_each(|member| add(Tier::Core, member));
+    add(Tier::Core, Json::Null);
+    if is_free {
+        for member in [json!({"x": 1}), json!({"y": 2}), json!([1]), json!({"x": null})] {
+            add(Tier::Core, member);
+        }
+    }
+    all.add(Tier::Core, [Value::Json(json!({}))]);
+    all.0
+}
+
 /// What nobody declares: as the page has it, the same as another kind, and any kind.
 fn free(place: Place<'_>, all: &mut Choices) {
     let base = match place.pool.literals.iter().chain(&place.pool.words).next() {

@@ -1,5 +1,7 @@
 //! Times: around the bounds, around now, at the ends of days, months and leap years, in every form.
 
+mod parts;
+
 use super::{Choices, Place, Tier};
 use crate::prove::uses::Looks;
 use crate::types::Base;
@@ -77,6 +79,8 @@ fn moments(place: Place<'_>) -> Vec<(Tier, i64)> {
     }
     if looks.any(Looks::MOMENT | Looks::SUMMED | Looks::CAST | Looks::MEASURED) {
         let start = ANCHOR - 12 * HOUR;
+        let (asked, others) = parts::of(&pool.near);
+        add(Tier::Core, &asked);
         add(Tier::Core, &[start, start + DAY - SECOND, start + DAY]);
         // A leap day, the end of a year, an hour that has two digits in one zone alone.
         add(
@@ -84,8 +88,10 @@ fn moments(place: Place<'_>) -> Vec<(Tier, i64)> {
             &[start + 29 * DAY, start + 336 * DAY - SECOND, start + 9 * HOUR, start + 5 * DAY + 59 * SECOND],
         );
         for shift in shifts(place) {
-            add(Tier::More, &[ANCHOR + shift, ANCHOR - shift, ANCHOR + shift + SECOND, ANCHOR - shift - SECOND]);
+            add(Tier::More, &[ANCHOR + shift, ANCHOR - shift, ANCHOR + shift + step, ANCHOR - shift - step]);
+            add(Tier::More, &[ANCHOR + shift - step, ANCHOR - shift + step]);
         }
+        add(Tier::More, &others);
     }
     if *base != Base::Date && looks.any(Looks::ORDERED | Looks::MOMENT | Looks::EQUAL) {
         add(Tier::Edge, &[ANCHOR + 500_000]);
@@ -105,26 +111,47 @@ fn moment(value: &Value) -> Option<i64> {
     }
 }
 
-/// How far the page goes from a time: `'-1 day'`, `'2 hours'`.
+/// How many ways from a time are tried.
+const SHIFTS: usize = 9;
+
+/// How far the page goes from a time: `'-1 day'`, `'2 hours'`, as long as a month or a year may be, and as a number of
+/// seconds, milliseconds or days.
 fn shifts(place: Place<'_>) -> Vec<i64> {
-    let of = |value: &Value| {
-        let Value::Text(text) = value else { return None };
-        let (count, unit) = text.trim().split_once(' ')?;
-        let count: i64 = count.trim_start_matches(['+', '-']).parse().ok()?;
-        let unit = match unit.trim().trim_end_matches('s') {
-            "second" => SECOND,
-            "minute" => 60 * SECOND,
-            "hour" => HOUR,
-            "day" => DAY,
-            "week" => 7 * DAY,
-            "month" => 31 * DAY,
-            "year" => 366 * DAY,
-            _ => return None,
-        };
-        count.checked_mul(unit)
+    let of = |value: &Value| match value {
+        Value::Text(text) => written_shift(text).unwrap_or_default(),
+        Value::Int(count) => counted_shift(count.saturating_abs()),
+        _ => Vec::new(),
     };
-    let mut shifts: Vec<i64> = place.pool.near.iter().filter_map(of).collect();
-    shifts.dedup();
-    shifts.truncate(3);
+    let mut shifts: Vec<i64> = Vec::new();
+    for shift in place.pool.near.iter().flat_map(of) {
+        if !shifts.contains(&shift) {
+            shifts.push(shift);
+        }
+    }
+    shifts.truncate(SHIFTS);
     shifts
+}
+
+fn written_shift(text: &str) -> Option<Vec<i64>> {
+    let (count, unit) = text.trim().split_once(' ')?;
+    let count: i64 = count.trim_start_matches(['+', '-']).parse().ok().filter(|count| *count < 10_000)?;
+    let days = |days: i64| days * DAY;
+    Some(match unit.trim().trim_end_matches('s') {
+        "second" | "sec" => vec![count * SECOND],
+        "minute" | "min" => vec![count * 60 * SECOND],
+        "hour" => vec![count * HOUR],
+        "day" => vec![days(count)],
+        "week" => vec![days(7 * count)],
+        "month" | "mon" => vec![days(31 * count), days(30 * count)],
+        // Without leap days, and with those that there may be.
+        "year" => vec![days(365 * count), days(365 * count + count / 4), days(366 * count)],
+        _ => return None,
+    })
+}
+
+fn counted_shift(count: i64) -> Vec<i64> {
+    let days = if (2..=1_000).contains(&count) { count.checked_mul(DAY) } else { None };
+    let seconds = if (10..10_000_000).contains(&count) { count.checked_mul(SECOND) } else { None };
+    let thousandths = if (10_000..10_000_000_000).contains(&count) { count.checked_mul(1_000) } else { None };
+    [seconds, thousandths, days].into_iter().flatten().collect()
 }

@@ -2,7 +2,9 @@
 
 use super::{DEPTH, Key, Reader, steps};
 use crate::infer::origin::{Deep, query_outputs};
-use crate::tree::{Body, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Query, Rows, Select, Window};
+use crate::tree::{
+    Body, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Query, Rows, Select, SourceKind, Window,
+};
 use crate::value::Value;
 
 /// A set of ways in which a place is looked at.
@@ -84,6 +86,11 @@ impl<'t> Reader<'t> {
             part.queries().into_iter().for_each(|query| self.query(query));
         }
         self.tree.exprs().into_iter().for_each(|expr| self.look(expr));
+        for source in self.tree.sources() {
+            if let SourceKind::Function { args, .. } = &source.kind {
+                args.first().into_iter().for_each(|list| self.mark(list, Looks::OPENED));
+            }
+        }
     }
 
     fn query(&mut self, query: &'t Query) {
@@ -149,6 +156,7 @@ impl<'t> Reader<'t> {
             ExprKind::Binary { op, .. } => {
                 let look = match op.as_str() {
                     "=" | "<>" | "is" | "is not" | "is distinct from" | "is not distinct from" => Looks::EQUAL,
+                    "<" | "<=" | ">" | ">=" if is_counted(expr) => Looks::ORDERED | Looks::MOMENT,
                     "<" | "<=" | ">" | ">=" => Looks::ORDERED,
                     "+" | "-" | "*" => Looks::SUMMED,
                     "/" | "%" => Looks::DIVIDED | Looks::SUMMED,
@@ -162,6 +170,7 @@ impl<'t> Reader<'t> {
             }
             ExprKind::Unary { op, expr: inner } if op == "not" => self.truth(inner),
             ExprKind::Unary { .. } => self.mark(expr, Looks::SUMMED),
+            ExprKind::Between { .. } if is_counted(expr) => self.mark(expr, Looks::ORDERED | Looks::MOMENT),
             ExprKind::Between { .. } => self.mark(expr, Looks::ORDERED),
             ExprKind::InList { .. } | ExprKind::InQuery { .. } | ExprKind::Tuple(_) => self.mark(expr, Looks::EQUAL),
             ExprKind::Any { op, .. } => {
@@ -268,6 +277,23 @@ impl<'t> Reader<'t> {
             }
         }
     }
+}
+
+/// Whether a time is made a number in an expression: what is held against it is one as well.
+fn is_counted(expr: &Expr) -> bool {
+    expr.exprs().into_iter().any(|inner| {
+        let ExprKind::Call { name, args, .. } = &inner.kind else { return false };
+        let is_word = |words: &[&str]| {
+            args.first()
+                .is_some_and(|first| matches!(&first.kind, ExprKind::Text(text) if words.contains(&text.as_str())))
+        };
+        match name.as_str() {
+            "unixepoch" => true,
+            "strftime" => is_word(&["%s"]),
+            "extract" | "date_part" => is_word(&["epoch", "EPOCH"]),
+            _ => false,
+        }
+    })
 }
 
 /// Whether a call tells the time.
