@@ -135,7 +135,7 @@ pub(crate) struct Check {
     /// the same when run.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Show databases whole, and of every pair that is the same when run how far it was tried.
+    /// Show every finding in every place, databases whole, and of every pair that is the same when run how far it was tried.
     #[arg(long)]
     pub(crate) full: bool,
     /// Show no more than so many findings.
