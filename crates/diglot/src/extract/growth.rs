@@ -58,8 +58,7 @@ impl<'t> Growth<'_, 't> {
                     continue;
                 }
                 word if (word == self.variable || aliases.contains(&word)) && code.before(at, 1) != "." => {
-                    let when = blocks.iter().copied().find(|when| *when == When::Unclear).or(blocks.last().copied());
-                    let when = when.unwrap_or(When::Always);
+                    let when = together(&blocks);
                     match self.addition(at, &mut aliases) {
                         Step::Adds(read, next) => {
                             additions.extend(read.into_iter().map(|(pieces, references)| {
@@ -193,6 +192,17 @@ enum Step {
     /// It is given another text.
     Begins,
     Reads,
+}
+
+/// When something is done inside of all of these blocks. Behind `else` inside of `if` it is in neither of two texts.
+pub(super) fn together(blocks: &[When]) -> When {
+    let has = |when: When| blocks.contains(&when);
+    match (has(When::Unclear), has(When::If), has(When::Else)) {
+        (true, ..) | (_, true, true) => When::Unclear,
+        (_, true, _) => When::If,
+        (_, _, true) => When::Else,
+        _ => When::Always,
+    }
 }
 
 /// What a block that opens here stands behind.

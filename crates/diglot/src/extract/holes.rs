@@ -42,7 +42,8 @@ pub(super) struct Composed {
     pub(super) origins: Vec<(Range<usize>, Range<usize>)>,
     /// The parts that nobody can know.
     pub(super) holes: Vec<Range<usize>>,
-    lists: usize,
+    /// The names of lists so far.
+    lists: Vec<String>,
     conditions: usize,
 }
 
@@ -88,9 +89,16 @@ impl Composed {
             let number =
                 code.split_once('(').and_then(|(_, rest)| rest.trim_end_matches(')').trim().parse::<usize>().ok());
             number.map_or_else(|| self.parameter(), |number| format!("${number}"))
+        } else if let Some(row) = self.row(before).filter(|_| Built::has(&built.lists, path)) {
+            row
         } else if Built::has(&built.lists, path) && is_item || path == LIST {
-            self.lists += 1;
-            let list = format!("sqlc.slice('{}')", counted("list", self.lists));
+            let name = column_before(before);
+            let name = name.filter(|name| !self.lists.contains(name)).unwrap_or_else(|| {
+                let taken = |at: &usize| self.lists.contains(&counted("list", *at));
+                counted("list", (1..).find(|at| !taken(at)).unwrap_or(1))
+            });
+            let list = format!("sqlc.slice('{name}')");
+            self.lists.push(name);
             if before.ends_with('(') { list } else { format!("({list})") }
         } else if Built::has(&built.conditions, path) {
             self.conditions += 1;
@@ -113,6 +121,22 @@ impl Composed {
             return;
         };
         self.push(&filled, place);
+    }
+
+    /// A parameter for each column of an INSERT whose row begins here.
+    fn row(&self, before: &str) -> Option<String> {
+        let head = before.strip_suffix('(')?.trim_end();
+        let at = head.len().checked_sub("VALUES".len())?;
+        let columns = head.get(..at)?.trim_end().strip_suffix(')')?;
+        if !head.get(at..)?.eq_ignore_ascii_case("VALUES") {
+            return None;
+        }
+        let count = columns.get(columns.rfind('(')? + 1..)?.split(',').count();
+        let marks: Vec<String> = match self.parameter().as_str() {
+            "?" => vec!["?".to_owned(); count],
+            _ => (1..=count).map(|at| format!("${}", self.parameters() + at)).collect(),
+        };
+        Some(marks.join(", "))
     }
 
     /// The mark of the next parameter, as the text marks the others.
@@ -139,6 +163,13 @@ impl Composed {
 pub(super) const BOUND: &str = "\u{0}bound";
 /// Values that are bound one behind the other.
 pub(super) const LIST: &str = "\u{0}list";
+
+/// The column of which a list behind IN is: a parameter of the facing page that meets it is named so.
+fn column_before(text: &str) -> Option<String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    let mut back = words.rev().skip_while(|word| ["IN", "NOT"].contains(&word.to_uppercase().as_str()));
+    back.next().filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_lowercase)
+}
 
 fn counted(name: &str, count: usize) -> String {
     if count == 1 { name.to_owned() } else { format!("{name}_{count}") }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::code::Code;
 use super::expression::{Evaluator, Piece, Reference, is_too_deep};
-use super::growth::{When, block};
+use super::growth::{When, block, together};
 use super::literal::{Kind, Language};
 
 /// One text of a list.
@@ -52,11 +52,9 @@ pub(super) fn items(evaluator: &Evaluator<'_, '_>, join: usize, depth: usize) ->
     found
 }
 
-/// When something is done inside of these blocks.
+/// When something is done inside of these blocks, of which those before `base` hold anyway.
 fn within(blocks: &[When], base: usize) -> When {
-    let inner = blocks.get(base.min(blocks.len())..).unwrap_or_default();
-    let unclear = inner.iter().copied().find(|when| *when == When::Unclear);
-    unclear.or(inner.last().copied()).unwrap_or(When::Always)
+    together(blocks.get(base.min(blocks.len())..).unwrap_or_default())
 }
 
 fn item(evaluator: &Evaluator<'_, '_>, (when, depth): (When, usize), tokens: &Range<usize>) -> Item {

@@ -253,7 +253,7 @@ fn find(bay: &str, ids: &[i64]) {
     builder.build()
 }
 "#;
-    let expected = [("find", "SELECT id FROM lot WHERE bay = $1 AND id IN (sqlc.slice('list'))")];
+    let expected = [("find", "SELECT id FROM lot WHERE bay = $1 AND id IN (sqlc.slice('id'))")];
     assert_eq!(statements("lot.rs", rust), pairs(&expected));
 }
 
@@ -264,6 +264,7 @@ func (s *store) get(n int) { s.db.Query("SELECT id FROM lot WHERE id IN (" + pla
 func (s *store) in(n int) { s.db.Query(fmt.Sprintf("SELECT id FROM lot WHERE id IN %s", sq.inClause(n))) }
 func (s *store) list(where []string) { s.db.Query("SELECT id FROM lot WHERE " + strings.Join(where, " AND ")) }
 func (s *store) some(w string) { s.db.Query("SELECT id FROM lot" + filter(w) + " ORDER BY id") }
+func (s *store) add(args []any) { s.db.Exec("INSERT INTO lot (id, bay) VALUES (" + placeholders(len(args)) + ")") }
 func (s *store) cols() { s.db.Query("SELECT " + s.columns() + " FROM lot WHERE id = $" + strconv.Itoa(n)) }
 "#;
     let built = Built {
@@ -283,16 +284,17 @@ func (s *store) cols() { s.db.Query("SELECT " + s.columns() + " FROM lot WHERE i
         })
         .collect();
     let expected = [
-        "SELECT id FROM lot WHERE id IN (sqlc.slice('list')) AND bay = $1",
-        "SELECT id FROM lot WHERE id IN (sqlc.slice('list'))",
+        "SELECT id FROM lot WHERE id IN (sqlc.slice('id')) AND bay = $1",
+        "SELECT id FROM lot WHERE id IN (sqlc.slice('id'))",
         "SELECT id FROM lot WHERE :conditions",
         "SELECT id FROM lot WHERE :conditions ORDER BY id",
+        "INSERT INTO lot (id, bay) VALUES ($1, $2)",
         "SELECT id, bay FROM lot WHERE id = $1",
     ];
     assert_eq!(read, expected);
     // Without a word nobody takes responsibility: every one of them is told.
     let file = packages.read("lot.go", go, Role::Statements, &Built::default());
-    assert!(file.embedded.len() == 5 && file.embedded.iter().all(|one| !one.holes.is_empty()));
+    assert!(file.embedded.len() == 6 && file.embedded.iter().all(|one| !one.holes.is_empty()));
 }
 
 #[test]
@@ -385,6 +387,18 @@ func (d *DB) Any(bays []string) {
     assert_eq!(read, expected.map(|(name, sql)| (name, sql.to_owned())));
     assert!(!file.embedded[3].holes.is_empty() && file.embedded[..3].iter().all(|one| one.holes.is_empty()));
     let rust = r#"
+fn nested(bay: Option<&str>) {
+    let mut conditions = vec!["kept = 1"];
+    if let Some(bay) = bay {
+        if bay.is_empty() {
+            conditions.push("bay IS NULL");
+        } else {
+            conditions.push("bay = ?");
+        }
+    }
+    query(&format!("SELECT id FROM lot WHERE {}", conditions.join(" AND ")))
+}
+
 fn list(bay: Option<&str>) {
     let mut conditions = vec!["kept = 1"];
     if bay.is_some() {
@@ -394,6 +408,8 @@ fn list(bay: Option<&str>) {
 }
 "#;
     let expected = [
+        ("nested", "built: SELECT id FROM lot WHERE kept = 1 AND {bay = ?}"),
+        ("nested_whole", "built: SELECT id FROM lot WHERE kept = 1 AND bay IS NULL AND {bay = ?}"),
         ("list", "SELECT id FROM lot WHERE kept = 1"),
         ("list_whole", "SELECT id FROM lot WHERE kept = 1 AND bay = ?"),
     ];
