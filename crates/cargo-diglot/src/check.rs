@@ -48,6 +48,10 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
     let mut findings = overview::by_subject(&compiled);
     let all = findings.len();
     findings.truncate(arguments.limit.unwrap_or(all));
+    let mut left = all - findings.len();
+    if arguments.format == Format::Full && !arguments.full && arguments.limit.is_none() {
+        (findings, left) = overview::for_people(&compiled, &inputs.sources, findings);
+    }
     if arguments.format == Format::Full {
         report::out(&overview::of(&compiled))?;
     }
@@ -66,8 +70,9 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
             report::verdicts(&report::from_here(root, inputs).sources, &findings, &compiled, (format, detail))?;
         }
     }
-    if findings.len() < all {
-        report::line(&format!("{} more not shown (--limit)", report::counted(all - findings.len(), "finding")));
+    if left > 0 {
+        let how = "`--full` shows all of them, `--format short` in one line each";
+        report::line(&format!("{} more not shown: {how}", report::counted(left, "finding")));
     }
     if arguments.format == Format::Github && !compiled.known.is_empty() {
         report::out(&render::known_on_github(compiled.known.len()))?;

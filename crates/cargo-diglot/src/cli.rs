@@ -136,7 +136,8 @@ pub(crate) struct Check {
     /// Also print how much was compared, how much of it is declared to differ, and on how many databases pairs were tried.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Show all rows and columns of the databases on which pages differ, and for every other pair what was tried.
+    /// Show every finding in every place, all rows and columns of the databases on which pages differ, and for every other
+    /// pair what was tried.
     #[arg(long)]
     pub(crate) full: bool,
     /// Show at most N findings.

@@ -14,13 +14,11 @@ pub(crate) fn run(arguments: &Extract) -> Result<Outcome, Failure> {
         files += 1;
         for one in &file.embedded {
             let (line, _) = file.line_column(one.range.start);
-            let sql = match one.is_built {
-                true => "-- put together at run time: not compared",
-                false => file.text[one.range.clone()].trim(),
-            };
-            *if one.is_built { &mut built } else { &mut read } += 1;
+            let sql = file.text[one.range.clone()].trim();
+            let note = if one.holes.is_empty() { "" } else { " (put together at run time: not compared)" };
+            *if one.holes.is_empty() { &mut read } else { &mut built } += 1;
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "-- {}:{line}: {}\n{sql}\n", file.path, one.name);
+            let _ = writeln!(text, "-- {}:{line}: {}{note}\n{sql}\n", file.path, one.name);
         }
     }
     report::is_over(report::out(&text))?;

@@ -39,7 +39,9 @@ const NEVER: [&str; 12] = [
 
 /// Whether a baseline may keep a finding.
 pub fn can_keep(finding: &Diagnostic) -> bool {
-    finding.severity == Severity::Error && !NEVER.contains(&finding.rule)
+    // What one line of `[assume]` would settle is told together, of all statements at once.
+    let is_gathered = finding.severity == Severity::Warning && finding.rule == rule::EDGE_DIFFERS.name;
+    !NEVER.contains(&finding.rule) && !is_gathered
 }
 
 /// What a line keeps.
@@ -179,6 +181,8 @@ impl Baseline {
                 }
                 _ if is_other => {
                     self.changed.insert((key.rule.clone(), key.subject.clone()));
+                    // What was known as it was is another thing, and nothing else looks at it.
+                    let finding = Diagnostic { severity: Severity::Error, ..finding };
                     left.push(finding.note(format!("{FILE} knows another `{}` here: this one is new", key.rule)));
                 }
                 _ => left.push(finding),

@@ -21,7 +21,7 @@ use crate::config::{Config, FILE as CONFIG, Places};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::evidence::FILE as EVIDENCE;
-use crate::extract;
+use crate::extract::{self, Packages};
 use crate::pipeline::{Compiled, compile_again};
 use crate::project::Inputs;
 use crate::render::{Look, all};
@@ -196,10 +196,16 @@ pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs,
     if let Some(bytes) = folder.read(CONFIG)? {
         configure(&mut inputs, &bytes);
     }
+    let mut files = Vec::new();
     for (path, roles) in folder.roles(&inputs.config)? {
         if let Some(bytes) = folder.read(&path)? {
-            add_for(&mut inputs, &path, &bytes, &roles);
+            files.push((path, bytes, roles));
         }
+    }
+    let texts = files.iter().filter_map(|(path, bytes, _)| Some((path.as_str(), str::from_utf8(bytes).ok()?)));
+    let packages = Packages::new(texts);
+    for (path, bytes, roles) in &files {
+        add_for(&mut inputs, path, bytes, roles, &packages);
     }
     if inputs.findings.iter().all(|finding| finding.rule != rule::BAD_CONFIG.name) {
         report_missing(&mut inputs, &folder);
@@ -280,11 +286,11 @@ fn report_conflict(inputs: &mut Inputs, file: FileId) {
 
 /// Adds a file; bytes that are not UTF-8 are a finding.
 fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
-    add_for(inputs, path, bytes, &[])
+    add_for(inputs, path, bytes, &[], &Packages::default())
 }
 
 /// Adds a file once for each role, and as it is without one.
-fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role]) -> FileId {
+fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role], packages: &Packages<'_>) -> FileId {
     if UTF16.iter().any(|mark| bytes.starts_with(mark)) {
         let file = inputs.sources.add(SourceFile::new(path, ""));
         let message = format!("{path} is UTF-16, not UTF-8");
@@ -294,7 +300,9 @@ fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role]) -> Fil
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => {
-            let mut read = roles.iter().map(|role| extract::read(path, text, *role)).collect::<Vec<_>>().into_iter();
+            let built = &inputs.config.built;
+            let read: Vec<_> = roles.iter().map(|role| packages.read(path, text, *role, built)).collect();
+            let mut read = read.into_iter();
             let file = inputs.sources.add(read.next().unwrap_or_else(|| SourceFile::new(path, text)));
             read.for_each(|other| _ = inputs.sources.add(other));
             report_conflict(inputs, file);
@@ -371,33 +379,51 @@ impl Folder<'_> {
             return Ok(vec![place.to_owned()]);
         }
         let (folder, ending) = Places::files(place);
+        let names = self.below(folder, Places::is_deep(place))?;
+        let open = self.open.keys().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
+        let open = open.filter(|name| Places::is_deep(place) || !name.contains('/')).map(str::to_owned);
+        let names: BTreeSet<String> = names.into_iter().chain(open).collect();
+        let has_sql = names.iter().any(|name| name.ends_with(".sql"));
+        // A folder of Go or Rust is read as such, with the folders below it.
+        let is_code = ending == "sql" && !has_sql;
+        let names = if is_code { self.below(folder, true)?.into_iter().chain(names).collect() } else { names };
+        let counts = |name: &String| {
+            let file = name.rsplit('/').next().unwrap_or(name);
+            let known = file.rsplit_once('.').filter(|(_, known)| *known == ending || is_code && extract::reads(file));
+            // Editors leave hidden files beside the real ones.
+            known.is_some_and(|(stem, known)| !(stem.starts_with('.') || known == "go" && stem.ends_with("_test")))
+        };
+        Ok(names.into_iter().filter(counts).map(|name| format!("{folder}/{name}")).collect())
+    }
+
+    /// The names of the files in a folder, and in those below it with their paths; none when it is not there.
+    fn below(&self, folder: &str, is_deep: bool) -> Result<BTreeSet<String>, LoadError> {
         let failed = |source| LoadError::Io { path: folder.to_owned(), source };
-        let mut names: BTreeSet<String> = self
-            .open
-            .keys()
-            .filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'))
-            .filter(|name| !name.contains('/'))
-            .map(str::to_owned)
-            .collect();
+        let mut names = BTreeSet::new();
         match fs::read_dir(self.root.join(folder)) {
             Ok(entries) => {
                 for entry in entries {
                     let entry = entry.map_err(failed)?;
-                    let is_folder = entry.path().is_dir();
-                    names.extend((!is_folder).then(|| entry.file_name().to_string_lossy().into_owned()));
+                    let name = entry.file_name().to_string_lossy().into_owned();
+                    match entry.path().is_dir() {
+                        false => _ = names.insert(name),
+                        true if is_deep && !SKIPPED.contains(&name.as_str()) && !name.starts_with('.') => {
+                            let inner = self.below(&format!("{folder}/{name}"), true)?;
+                            names.extend(inner.into_iter().map(|inner| format!("{name}/{inner}")));
+                        }
+                        true => {}
+                    }
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(failed(source)),
         }
-        let counts = |name: &String| {
-            let stem = name.strip_suffix(ending).and_then(|stem| stem.strip_suffix('.'));
-            // Editors leave hidden files beside the real ones.
-            stem.is_some_and(|stem| !(stem.starts_with('.') || ending == "go" && stem.ends_with("_test")))
-        };
-        Ok(names.into_iter().filter(counts).map(|name| format!("{folder}/{name}")).collect())
+        Ok(names)
     }
 }
+
+/// Folders whose code is somebody else's, made by tools, or for tests.
+const SKIPPED: [&str; 5] = ["target", "vendor", "node_modules", "testdata", "tests"];
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,7 @@ pub use storage::Storage;
 pub use words::Words;
 
 pub use crate::engine::MAJORS;
+use crate::extract::Built;
 
 /// The name of the configuration's file.
 pub const FILE: &str = "diglot.toml";
@@ -51,6 +52,8 @@ pub struct Config {
     /// Statements that the pages name differently: the name on the SQLite page, which the function gets, and that on the
     /// Postgres page.
     pub names: BTreeMap<String, String>,
+    /// What helpers give that take part in texts which programs put together.
+    pub built: Built,
     /// Rust types of columns, by `table.column`; `*.column` for that column in every table. The value is a path of a
     /// type that converts to and from the column's plain type: `From<T> for Plain` for parameters,
     /// `TryFrom<Plain> for T` (whose error implements `std::error::Error`) for results. Plain is `String`
@@ -220,6 +223,7 @@ impl Default for Config {
             schema: Places::below("schema"),
             lockstep: true,
             names: BTreeMap::new(),
+            built: Built::default(),
             types: BTreeMap::new(),
             keys: BTreeMap::new(),
             words: BTreeMap::new(),
@@ -523,7 +527,7 @@ mod tests {
     fn a_fault_is_told_with_its_place() {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
-            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `keys`, `words`, `json`, \
+            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `built`, `types`, `keys`, `words`, `json`, \
              `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `unproved`, `prove`, `assume`, `locks`, `transactions`"
         );
         assert_eq!(

@@ -149,7 +149,7 @@ mod tests {
             name: "a".to_owned(),
             place: 6..7,
             range: start + 1..end,
-            is_built: false,
+            holes: Vec::new(),
         });
         let mut sources = Sources::default();
         let file = sources.add(SourceFile::extracted("a.go", go, go, embedded.to_vec()));

@@ -75,8 +75,9 @@ fn range(file: &SourceFile, span: Span) -> std::ops::Range<usize> {
         }
         at
     };
-    let start = floor(span.start as usize);
-    start..floor(span.end as usize).max(start)
+    let place = file.place(span.range());
+    let start = floor(place.start);
+    start..floor(place.end).max(start)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub(crate) mod lints;
 mod mask;
 mod migration;
 mod order;
+mod raising;
 mod range;
 mod read;
 mod refused;

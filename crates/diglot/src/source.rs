@@ -60,6 +60,8 @@ pub struct SourceFile {
     /// The statements of a file of another language.
     pub embedded: Vec<Embedded>,
     written: Option<String>,
+    /// Parts of what stands behind the end of the written text, and where they are written.
+    origins: Vec<(Range<usize>, Range<usize>)>,
     line_starts: Vec<u32>,
 }
 
@@ -81,8 +83,8 @@ pub struct Embedded {
     pub place: Range<usize>,
     /// Where the statement stands.
     pub range: Range<usize>,
-    /// Whether parts of it are known at run time alone, so that it is not read.
-    pub is_built: bool,
+    /// The parts of it that are known at run time alone; with one it is not read.
+    pub holes: Vec<Range<usize>>,
 }
 
 impl SourceFile {
@@ -90,7 +92,15 @@ impl SourceFile {
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let line_starts = line_starts(&text);
-        Self { path: path.into(), text, role: None, embedded: Vec::new(), written: None, line_starts }
+        Self {
+            path: path.into(),
+            text,
+            role: None,
+            embedded: Vec::new(),
+            written: None,
+            origins: Vec::new(),
+            line_starts,
+        }
     }
 
     /// A file of which `text` is read, with every byte in its place, and `written` is shown.
@@ -109,6 +119,35 @@ impl SourceFile {
     #[must_use]
     pub fn with_role(self, role: Role) -> Self {
         Self { role: Some(role), ..self }
+    }
+
+    /// The same with texts behind its end that are put together from what is written elsewhere.
+    pub(crate) fn with_origins(self, origins: Vec<(Range<usize>, Range<usize>)>) -> Self {
+        Self { origins, ..self }
+    }
+
+    /// Where a range of what is read is written.
+    pub fn place(&self, range: Range<usize>) -> Range<usize> {
+        let end = self.shown().len();
+        if range.end <= end || self.origins.is_empty() {
+            return range;
+        }
+        let holding = |at: usize| {
+            let before = self.origins.partition_point(|(part, _)| part.start <= at);
+            self.origins.get(before.saturating_sub(1)).or(self.origins.first())
+        };
+        let Some((part, place)) = holding(range.start) else { return range };
+        let is_alike = part.len() == place.len();
+        let start = if is_alike { place.start + range.start.saturating_sub(part.start) } else { place.start };
+        let start = start.min(place.end);
+        let last = range.end.saturating_sub(1).max(range.start);
+        let until = holding(last).map_or(place.end, |(part, place)| match part.len() == place.len() {
+            true => (place.start + range.end.saturating_sub(part.start)).min(place.end),
+            false => place.end,
+        });
+        // Parts that stand far from each other have no place in common.
+        let is_near = start <= until && until - start <= 2 * range.len() + 80;
+        start..if is_near { until } else { place.end.max(start) }
     }
 
     /// The file with another text, which differs in one place inside of a statement.
@@ -144,7 +183,7 @@ impl SourceFile {
 
     /// One-based line and one-based column (in characters) of a byte offset.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
-        let offset = offset.min(self.text.len());
+        let offset = self.place(offset..offset).start.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start as usize <= offset) - 1;
         let start = self.line_starts[line] as usize;
         let column = self.text.get(start..offset).map_or(offset - start, |s| s.chars().count());

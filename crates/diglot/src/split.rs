@@ -6,6 +6,7 @@
 
 mod both;
 mod bound;
+mod built;
 mod header;
 pub(crate) mod lexer;
 mod line;
@@ -346,11 +347,8 @@ impl<'a> Splitter<'a> {
         for one in all {
             let place = Span::new(self.file, one.place.clone());
             let name = header::sound_name(&one.name, self.noun);
-            if one.is_built {
-                let message = format!("{name}: parts of the text are known at run time alone, so it was not compared");
-                let span = Span::new(self.file, one.range.clone());
-                let finding = Diagnostic::warning(rule::BUILT_TEXT, message, span, "one part of it");
-                self.found.push(finding.help("write the whole statement in one constant"));
+            if !one.holes.is_empty() {
+                self.found.push(built::finding(self.file, self.text, &name, one));
                 self.page.broken.push(name);
                 continue;
             }

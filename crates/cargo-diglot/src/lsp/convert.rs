@@ -30,11 +30,12 @@ impl<'p> Places<'p> {
 
     pub(super) fn range(&self, span: Span) -> Range {
         let Some((_, lines)) = self.files.get(&span.file) else { return Range::default() };
-        let at = |offset: u32| {
-            let position = lines.position(offset as usize);
+        let at = |offset: usize| {
+            let position = lines.position(offset);
             Position { line: position.line, character: position.character }
         };
-        Range { start: at(span.start), end: at(span.end.max(span.start)) }
+        let place = self.sources.file(span.file).place(span.range());
+        Range { start: at(place.start), end: at(place.end.max(place.start)) }
     }
 
     pub(super) fn location(&self, span: Span) -> Option<Location> {

@@ -63,6 +63,60 @@ fn what_is_read_out_of_go_can_be_looked_at() {
 }
 
 #[test]
+fn a_text_that_is_put_together_is_kept_with_all_of_it() {
+    let project = go();
+    assert_eq!(project.run(&["baseline"]).code, Some(0));
+    let kept = project.read("diglot.baseline");
+    assert_eq!(kept.matches("built-text all ").count(), 1, "{kept}");
+    project.edit("store/pg/lot.go", "SELECT id FROM lot ORDER BY", "SELECT bay FROM lot ORDER BY");
+    let check = project.run(&["check", "--format", "short"]);
+    assert_eq!(check.code, Some(2), "{}", check.seen());
+    assert!(check.stdout.contains("store/pg/lot.go:19:"), "{}", check.seen());
+    assert!(check.stdout.contains("error[built-text]: all: `by` is known"), "{}", check.seen());
+}
+
+#[test]
+fn a_statement_that_faces_nothing_is_kept_with_its_text() {
+    let project = go();
+    let lonely = "\nconst countLots = \"SELECT count(*) FROM lot\"\n";
+    project.write("store/lite/count.go", format!("package store\n{lonely}"));
+    assert_eq!(project.run(&["baseline"]).code, Some(0));
+    assert_eq!(project.run(&["check"]).code, Some(0));
+    project.edit("store/lite/count.go", "FROM lot", "FROM lot WHERE id > 0");
+    let check = project.run(&["check", "--format", "short"]);
+    assert_eq!(check.code, Some(2), "{}", check.seen());
+    assert!(check.stdout.contains("error[missing-statement]: count_lots"), "{}", check.seen());
+}
+
+/// Two folders of Rust with folders below them, whose files and functions say which database they are for.
+#[test]
+fn folders_of_code_are_read_with_those_below_and_files_face_each_other() {
+    let project = Project::empty();
+    let schema = |id: &str| format!("CREATE TABLE lot (id {id} NOT NULL PRIMARY KEY, bay TEXT NOT NULL);\n");
+    project.write("schema/sqlite/1_lot.sql", schema("INTEGER"));
+    project.write("schema/pg/1_lot.sql", schema("BIGINT"));
+    let queries = |get: &str, put: &str, mark: &str| {
+        format!(
+            "const COLUMNS: &str = \"id, bay\";\npub fn {get}(db: &Db) {{\n    \
+             query(&format!(\"SELECT {{COLUMNS}} FROM lot WHERE id = {mark}1\"))\n}}\n\
+             pub fn {put}(db: &Db) {{ query(\"DELETE FROM lot WHERE bay = {mark}1\") }}\n\
+             #[cfg(test)]\nmod tests {{ fn get() {{ query(\"SELECT nothing FROM nowhere\") }} }}\n"
+        )
+    };
+    project.write("src/lite/stores/lots.rs", queries("get_lot", "drop_qry", "?"));
+    project.write("src/lite/mod.rs", "mod stores;\n");
+    project.write("src/post/pg_lots.rs", queries("pg_get_lot", "drop_query", "$"));
+    let places = "[sql]\nsqlite = \"src/lite\"\npg = \"src/post\"\n[names]\n\"*_qry\" = \"*_query\"\n";
+    project.write("diglot.toml", format!("{SETTINGS}{places}"));
+    let check = project.check();
+    assert_eq!(check.code, Some(0), "{}", check.seen());
+    assert!(check.stderr.contains("2 pairs, 0 findings"), "{}", check.seen());
+    project.edit("src/post/pg_lots.rs", "\"id, bay\"", "\"bay, bay AS id\"");
+    let check = project.run(&["check", "--format", "short"]);
+    assert!(check.stdout.contains("error[columns-differ]: get_lot"), "{}", check.seen());
+}
+
+#[test]
 fn a_schema_at_the_head_of_query_files_is_the_schema() {
     let project = Project::empty();
     for (folder, engine, id) in [("lite", "sqlite", "integer"), ("pg", "postgresql", "bigint")] {

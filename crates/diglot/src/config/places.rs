@@ -72,13 +72,30 @@ impl Places {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let (stem, ending) = name.rsplit_once('.')?;
         let is_here = |place: &String| path == place || Self::files(place) == (folder, ending);
-        self.of(dialect).iter().any(is_here).then_some(stem)
+        if self.of(dialect).iter().any(is_here) {
+            return Some(stem);
+        }
+        // Code in a folder below, or in a folder that is named without a pattern: it is called by its way there.
+        let below = self.of(dialect).iter().filter_map(|place| {
+            let (folder, known) = Self::files(place);
+            let is_code = known == "sql" && ["go", "rs"].contains(&ending) || known == ending && Self::is_deep(place);
+            path.strip_prefix(folder)?.strip_prefix('/').filter(|_| is_code)
+        });
+        let way = below.min_by_key(|way| way.len())?;
+        let way = way.strip_suffix(ending)?.strip_suffix('.')?;
+        Some(way.strip_suffix("/mod").unwrap_or(way))
+    }
+
+    /// Whether the folders below count too, as in `storage/**/*.go`.
+    pub fn is_deep(place: &str) -> bool {
+        place.contains("/**/")
     }
 
     /// The folder of a place, and the ending of the files in it that count: `sql`, or what a pattern says, as in
     /// `storage/*.go`.
     pub fn files(place: &str) -> (&str, &str) {
-        place.rsplit_once("/*.").unwrap_or((place, "sql"))
+        let (folder, ending) = place.rsplit_once("/*.").unwrap_or((place, "sql"));
+        (folder.strip_suffix("/**").unwrap_or(folder), ending)
     }
 
     /// The file of a noun that is new.

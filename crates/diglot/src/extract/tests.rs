@@ -1,15 +1,16 @@
 //! What is read of files in other languages.
 
-use super::read;
+use super::{Built, Packages, read};
 use crate::source::{Role, SourceFile};
 
 fn statements(path: &str, text: &str) -> Vec<(String, String)> {
     let file = read(path, text, Role::Statements);
-    assert_eq!(file.text.len(), text.len(), "every byte has its place");
+    assert!(file.text.len() >= text.len(), "every byte has its place");
     let of = |one: &crate::source::Embedded| {
         let sql = file.text[one.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(&text[one.place.clone()], &file.text[one.place.clone()], "the name stands where it stood");
-        (one.name.clone(), if one.is_built { "built".to_owned() } else { sql })
+        let place = file.place(one.place.clone());
+        assert_eq!(&text[place], &file.text[one.place.clone()], "the name stands where it stood");
+        (one.name.clone(), if one.holes.is_empty() { sql } else { format!("built: {sql}") })
     };
     file.embedded.iter().map(of).collect()
 }
@@ -62,12 +63,12 @@ func all() { db.Query("SELECT name FROM lot ORDER BY " + column) }
 func some() { db.Query(fmt.Sprintf("SELECT name FROM lot LIMIT %d", n)) }
 "#;
     let expected = [
-        ("Move", "UPDATE lot SET bay = $1 WHERE id = $2"),
-        ("Move_2", "SELECT id FROM lot"),
-        ("query", "DELETE FROM lot"),
-        ("sql", "SELECT count(*) FROM lot"),
-        ("all", "built"),
-        ("some", "built"),
+        ("Move_update_lot", "UPDATE lot SET bay = $1 WHERE id = $2"),
+        ("Move_select_lot", "SELECT id FROM lot"),
+        ("Move_delete_lot", "DELETE FROM lot"),
+        ("Move_select_lot_2", "SELECT count(*) FROM lot"),
+        ("all", "built: SELECT name FROM lot ORDER BY {column}"),
+        ("some", "SELECT name FROM lot LIMIT $1"),
     ];
     assert_eq!(statements("lot.go", text), pairs(&expected));
 }
@@ -94,9 +95,9 @@ impl<'a> Store<'a> {
         ("PICK", "SELECT \"id\" FROM lot WHERE id = ?1"),
         ("KEEP", "INSERT INTO lot (\"id\") VALUES (?1)"),
         ("ALL", "SELECT id FROM lot"),
-        ("add_lot", "DELETE FROM lot WHERE id = ?"),
-        ("add_lot_2", "SELECT id FROM lot"),
-        ("add_lot_3", "built"),
+        ("add_lot_delete_lot", "DELETE FROM lot WHERE id = ?"),
+        ("add_lot_select_lot", "SELECT id FROM lot"),
+        ("add_lot_select_lot_2", "built: SELECT {columns} FROM lot"),
     ];
     assert_eq!(statements("lot.rs", text), pairs(&expected));
 }
@@ -143,8 +144,274 @@ fn no_file_is_too_strange_to_be_read() {
     {
         for path in ["a.go", "a.rs", "a.sql"] {
             for role in [Role::Statements, Role::Schema] {
-                assert_eq!(read(path, text, role).text.len(), text.len(), "{path}: {text}");
+                assert!(read(path, text, role).text.len() >= text.len(), "{path}: {text}");
             }
         }
     }
+}
+
+#[test]
+fn constants_are_followed_through_what_puts_them_together() {
+    let go = r#"package store
+
+const columns = "id, name"
+const pick = "SELECT " + columns + ` FROM lot WHERE id = $1`
+const pickLocked = pick + ` FOR UPDATE`
+const base = `SELECT name FROM bay`
+const byName = base + " WHERE name = $1"
+
+var listed = fmt.Sprintf("SELECT %s FROM lot LIMIT %d", columns, 20)
+var both = strings.Join([]string{"SELECT id", "FROM lot"}, " ")
+
+func (s *store) run() { s.db.Query(pick); s.db.Query(pickLocked); s.db.Query(byName) }
+"#;
+    let expected = [
+        ("pick", "SELECT id, name FROM lot WHERE id = $1"),
+        ("pickLocked", "SELECT id, name FROM lot WHERE id = $1 FOR UPDATE"),
+        ("byName", "SELECT name FROM bay WHERE name = $1"),
+        ("listed", "SELECT id, name FROM lot LIMIT 20"),
+        ("both", "SELECT id FROM lot"),
+    ];
+    assert_eq!(statements("lot.go", go), pairs(&expected));
+    let rust = r##"
+const COLUMNS: &str = "id, name";
+const TABLE: &str = "lot";
+const ALL: &str = concatcp!("SELECT ", COLUMNS, " FROM ", TABLE);
+async fn one(db: &Db) { sqlx::query(&format!("SELECT {COLUMNS} FROM {} WHERE id = ?1", TABLE)).fetch(db) }
+async fn own(db: &Db) {
+    let order = "ORDER BY id";
+    sqlx::query(&format!("{ALL} {order}")).fetch(db)
+}
+"##;
+    let expected = [("one", "SELECT id, name FROM lot WHERE id = ?1"), ("own", "SELECT id, name FROM lot ORDER BY id")];
+    assert_eq!(statements("lot.rs", rust), pairs(&expected));
+}
+
+#[test]
+fn constants_of_other_files_of_the_folder_are_followed_and_shown_where_they_are_named() {
+    let files = [
+        ("store/names.go", "package store\nconst lotColumns = \"id, bay\"\n"),
+        ("store/lot.go", "package store\nconst pick = \"SELECT \" + lotColumns + \" FROM lot\"\n"),
+        ("other/names.go", "package other\nconst lotColumns = \"no\"\n"),
+    ];
+    let packages = Packages::new(files);
+    let (path, text) = files[1];
+    let file = packages.read(path, text, Role::Statements, &Built::default());
+    let one = &file.embedded[0];
+    assert_eq!(&file.text[one.range.clone()], "SELECT id, bay FROM lot");
+    let bay = one.range.start + "SELECT id, ".len();
+    assert_eq!(&text[file.place(bay..bay + 3)], "lotColumns");
+    let from = one.range.start + "SELECT id, bay ".len();
+    assert_eq!(&text[file.place(from..from + 4)], "FROM");
+    assert_eq!(file.line_column(from).0, 2);
+}
+
+#[test]
+fn what_a_function_adds_to_a_text_belongs_to_it() {
+    let go = r#"package store
+
+func (s *store) find(bay string) {
+	query := "SELECT id FROM lot"
+	query += " WHERE bay = $1"
+	s.db.Query(query, bay)
+}
+
+func (s *store) list(newest bool, bay string) {
+	query := "SELECT id FROM lot WHERE kept = $1"
+	if bay != "" {
+		query += " AND bay = $2"
+	}
+	query = query + " ORDER BY id"
+	s.db.Query(query)
+}
+
+func (s *store) many(bays []string) {
+	var b strings.Builder
+	b.WriteString("DELETE FROM lot WHERE ")
+	for i, bay := range bays {
+		b.WriteString(fmt.Sprintf("bay = $%d OR ", i))
+	}
+	s.db.Exec(b.String())
+}
+"#;
+    let expected = [
+        ("find", "SELECT id FROM lot WHERE bay = $1"),
+        ("list", "SELECT id FROM lot WHERE kept = $1 ORDER BY id"),
+        ("list_whole", "SELECT id FROM lot WHERE kept = $1 AND bay = $2 ORDER BY id"),
+        ("many", "built: DELETE FROM lot WHERE {bay = $ i OR}"),
+    ];
+    assert_eq!(statements("lot.go", go), pairs(&expected));
+    let rust = r#"
+fn find(bay: &str, ids: &[i64]) {
+    let mut builder: QueryBuilder<Sqlite> = QueryBuilder::new("SELECT id FROM lot WHERE bay = ");
+    builder.push_bind(bay).push(" AND id IN (");
+    let mut items = builder.separated(", ");
+    for id in ids {
+        items.push_bind(id);
+    }
+    items.push_unseparated(")");
+    builder.build()
+}
+"#;
+    let expected = [("find", "SELECT id FROM lot WHERE bay = $1 AND id IN (sqlc.slice('id'))")];
+    assert_eq!(statements("lot.rs", rust), pairs(&expected));
+}
+
+#[test]
+fn what_the_settings_say_of_a_helper_stands_in_its_place() {
+    let go = r#"package store
+func (s *store) get(n int) { s.db.Query("SELECT id FROM lot WHERE id IN (" + placeholders(n) + ") AND bay = $1") }
+func (s *store) in(n int) { s.db.Query(fmt.Sprintf("SELECT id FROM lot WHERE id IN %s", sq.inClause(n))) }
+func (s *store) list(where []string) { s.db.Query("SELECT id FROM lot WHERE " + strings.Join(where, " AND ")) }
+func (s *store) some(w string) { s.db.Query("SELECT id FROM lot" + filter(w) + " ORDER BY id") }
+func (s *store) add(args []any) { s.db.Exec("INSERT INTO lot (id, bay) VALUES (" + placeholders(len(args)) + ")") }
+func (s *store) cols() { s.db.Query("SELECT " + s.columns() + " FROM lot WHERE id = $" + strconv.Itoa(n)) }
+"#;
+    let built = Built {
+        lists: vec!["placeholders".to_owned(), "inClause".to_owned()],
+        conditions: vec!["strings.Join".to_owned(), "filter".to_owned()],
+        texts: [("columns".to_owned(), "id, bay".to_owned())].into(),
+        ..Built::default()
+    };
+    let packages = Packages::new([("lot.go", go)]);
+    let file = packages.read("lot.go", go, Role::Statements, &built);
+    let read: Vec<String> = file
+        .embedded
+        .iter()
+        .map(|one| {
+            assert!(one.holes.is_empty(), "{}", one.name);
+            file.text[one.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let expected = [
+        "SELECT id FROM lot WHERE id IN (sqlc.slice('id')) AND bay = $1",
+        "SELECT id FROM lot WHERE id IN (sqlc.slice('id'))",
+        "SELECT id FROM lot WHERE :conditions",
+        "SELECT id FROM lot WHERE :conditions ORDER BY id",
+        "INSERT INTO lot (id, bay) VALUES ($1, $2)",
+        "SELECT id, bay FROM lot WHERE id = $1",
+    ];
+    assert_eq!(read, expected);
+    // Without a word nobody takes responsibility: every one of them is told.
+    let file = packages.read("lot.go", go, Role::Statements, &Built::default());
+    assert!(file.embedded.len() == 6 && file.embedded.iter().all(|one| !one.holes.is_empty()));
+}
+
+#[test]
+fn a_text_that_goes_on_elsewhere_is_no_statement() {
+    let go = r#"package store
+func a() { b.add("SELECT id FROM lot WHERE id = $", id) }
+func b() error { return errors.New("Update failed: no set of " + name) }
+func c() error { return fmt.Errorf("Delete from cache: %w", err) }
+"#;
+    assert_eq!(statements("lot.go", go), pairs(&[]));
+}
+
+#[test]
+fn what_is_compiled_for_tests_is_not_read() {
+    let rust = r#"
+fn get() { query("SELECT id FROM lot") }
+#[cfg(test)]
+mod tests {
+    fn get() { query("SELECT 1 FROM lot") }
+}
+#[tokio::test]
+async fn works() { query("SELECT 2 FROM lot") }
+#[cfg(not(test))]
+fn put() { query("DELETE FROM lot") }
+#[cfg(all(test, feature = "x"))]
+const KEPT: &str = "SELECT 3 FROM lot";
+"#;
+    assert_eq!(statements("lot.rs", rust), pairs(&[("get", "SELECT id FROM lot"), ("put", "DELETE FROM lot")]));
+}
+
+#[test]
+fn methods_of_one_name_are_told_apart_by_their_types() {
+    let rust = r#"
+impl Reads for LotStore { fn get(&self) { query("SELECT id FROM lot") } }
+impl<T: Kept> Reads for BayStore<T> { fn get(&self) { query("SELECT id FROM bay") } }
+"#;
+    let expected = [("LotStore_get", "SELECT id FROM lot"), ("BayStore_get", "SELECT id FROM bay")];
+    assert_eq!(statements("lot.rs", rust), pairs(&expected));
+}
+
+#[test]
+fn what_a_function_gathers_in_a_list_is_written_out() {
+    let go = r#"package store
+func (d *DB) ListLots(bay *string, kept bool) {
+	where, args := []string{"kept = ?"}, []any{kept}
+	fields := []string{"id", "bay"}
+	if v := bay; v != nil &&
+		*v != "" {
+		where, args = append(where, "bay = ?"), append(args, *v)
+	}
+	query := "SELECT " + strings.Join(fields, ", ") + " FROM lot WHERE " + strings.Join(where, " AND ") + " ORDER BY id"
+	if limit > 0 {
+		query = fmt.Sprintf("%s LIMIT %d", query, limit)
+	}
+	d.db.Query(query, args...)
+}
+
+func (d *DB) UpdateLot(bay, name *string) {
+	set := []string{}
+	if bay != nil {
+		set = append(set, "bay = "+placeholder(1))
+	}
+	if name != nil {
+		set = append(set, "name = "+placeholder(2))
+	}
+	d.db.Exec("UPDATE lot SET "+strings.Join(set, ", ")+" WHERE id = "+placeholder(len(args)+1))
+}
+
+func (d *DB) Any(bays []string) {
+	where := []string{}
+	for range bays {
+		where = append(where, "bay = ?")
+	}
+	d.db.Query("SELECT id FROM lot WHERE " + strings.Join(where, " OR "))
+}
+"#;
+    let built = Built { parameters: vec!["placeholder".to_owned()], ..Built::default() };
+    let file = Packages::new([("lot.go", go)]).read("lot.go", go, Role::Statements, &built);
+    let read: Vec<(&str, String)> = file
+        .embedded
+        .iter()
+        .map(|one| (one.name.as_str(), file.text[one.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ")))
+        .collect();
+    let expected = [
+        ("ListLots", "SELECT id, bay FROM lot WHERE kept = ? ORDER BY id"),
+        ("ListLots_whole", "SELECT id, bay FROM lot WHERE kept = ? AND bay = ? ORDER BY id LIMIT ?"),
+        ("UpdateLot", "UPDATE lot SET bay = $1, name = $2 WHERE id = $3"),
+        ("Any", "SELECT id FROM lot WHERE {bay = ?}"),
+    ];
+    assert_eq!(read, expected.map(|(name, sql)| (name, sql.to_owned())));
+    assert!(!file.embedded[3].holes.is_empty() && file.embedded[..3].iter().all(|one| one.holes.is_empty()));
+    let rust = r#"
+fn nested(bay: Option<&str>) {
+    let mut conditions = vec!["kept = 1"];
+    if let Some(bay) = bay {
+        if bay.is_empty() {
+            conditions.push("bay IS NULL");
+        } else {
+            conditions.push("bay = ?");
+        }
+    }
+    query(&format!("SELECT id FROM lot WHERE {}", conditions.join(" AND ")))
+}
+
+fn list(bay: Option<&str>) {
+    let mut conditions = vec!["kept = 1"];
+    if bay.is_some() {
+        conditions.push("bay = ?");
+    }
+    query(&format!("SELECT id FROM lot WHERE {}", conditions.join(" AND ")))
+}
+"#;
+    let expected = [
+        ("nested", "built: SELECT id FROM lot WHERE kept = 1 AND {bay = ?}"),
+        ("nested_whole", "built: SELECT id FROM lot WHERE kept = 1 AND bay IS NULL AND {bay = ?}"),
+        ("list", "SELECT id FROM lot WHERE kept = 1"),
+        ("list_whole", "SELECT id FROM lot WHERE kept = 1 AND bay = ?"),
+    ];
+    assert_eq!(statements("lot.rs", rust), pairs(&expected));
 }

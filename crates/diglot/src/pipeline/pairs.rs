@@ -12,6 +12,9 @@ use crate::page::{Annotation, AnnotationKind, Page, RawStatement};
 use crate::rule;
 use crate::source::{FileId, Span};
 
+/// What is asked at a statement that has nearly the same name.
+pub(super) const RENAMED: &str = "was it renamed?";
+
 /// A statement on one page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side<'a> {
@@ -34,7 +37,7 @@ pub(super) struct Entry<'a> {
 
 /// The name of the module of a file's statements; one that cannot be a module's is a finding.
 pub(super) fn noun(generate: &Generate, file: FileId, stem: &str, found: &mut Vec<Diagnostic>) -> String {
-    let noun = stem.replace(['-', '.', ' '], "_");
+    let noun = stem.replace(['-', '.', ' ', '/'], "_");
     if !generate.is_free(&noun) {
         let message = format!("`{stem}.sql` cannot become a module: it is no free Rust identifier");
         found.push(
@@ -208,7 +211,7 @@ fn missing_statement(
         (Some(other), _) => {
             let (sqlite, pg) = if missing == Dialect::Pg { (name, &other.name) } else { (&other.name, name) };
             finding
-                .context(other.name_span, "was it renamed?")
+                .context(other.name_span, RENAMED)
                 .help(format!("write `{name}` on both pages, or `{}` on both", other.name))
                 .help(format!("or leave the names, and write below `[names]` in `diglot.toml`: `{sqlite} = \"{pg}\"`"))
         }

@@ -60,20 +60,18 @@ fn stored(expr: &Expr) -> Option<Stored> {
 
 /// Gives a clock, or what chooses among values, the type of the column beside it, if it is of that form.
 fn hold(expr: &mut Expr, wanted: Stored) {
-    if expr.ty.as_ref().is_some_and(|ty| ty.base.stored().is_some()) {
+    let is_stored = stored(expr).is_some();
+    let mut values = chosen(expr);
+    // What chooses among values may have the type of one of them already.
+    values.iter_mut().for_each(|value| hold(value, wanted));
+    let all_are_held = !values.is_empty() && values.iter().all(|value| stored(value).is_some());
+    if is_stored {
         return;
     }
     let is_held = match &mut expr.kind {
-        ExprKind::Call { name, args, .. } => match name.as_str() {
-            "coalesce" | "ifnull" | "max" | "min" | "nullif" => {
-                args.iter_mut().for_each(|arg| hold(arg, wanted));
-                args.iter().all(|arg| stored(arg).is_some())
-            }
-            "iif" | "if" => {
-                args.iter_mut().skip(1).for_each(|arg| hold(arg, wanted));
-                args.iter().skip(1).all(|arg| stored(arg).is_some())
-            }
-            _ => match written(name, args) {
+        _ if all_are_held => true,
+        ExprKind::Call { name, args, .. } => {
+            match written(name, args) {
                 // Where the form is asked for already, any clock is of it.
                 Some(form) if form == wanted.form || wanted.form == Form::Unsaid => true,
                 // A time all the same: `time-format` tells of another text.
@@ -83,12 +81,7 @@ fn hold(expr: &mut Expr, wanted: Stored) {
                     return;
                 }
                 _ => false,
-            },
-        },
-        ExprKind::Case { branches, otherwise, .. } => {
-            let mut values = branches.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut());
-            values.by_ref().for_each(|value| hold(value, wanted));
-            branches.iter().map(|(_, value)| value).chain(otherwise.as_deref()).all(|value| stored(value).is_some())
+            }
         }
         ExprKind::Cast { expr: inner, base: Some(Base::Int64), .. } if *wanted.form.seen() == Base::Int64 => {
             hold(inner, wanted);
@@ -107,6 +100,21 @@ fn hold(expr: &mut Expr, wanted: Stored) {
     if is_held {
         let nullable = expr.ty.as_ref().is_none_or(|ty| ty.nullable);
         expr.ty = Some(Type { base: Base::Stored(wanted), nullable });
+    }
+}
+
+/// The values among which an expression chooses.
+fn chosen(expr: &mut Expr) -> Vec<&mut Expr> {
+    match &mut expr.kind {
+        ExprKind::Call { name, args, .. } => match name.as_str() {
+            "coalesce" | "ifnull" | "max" | "min" | "nullif" => args.iter_mut().collect(),
+            "iif" | "if" => args.iter_mut().skip(1).collect(),
+            _ => Vec::new(),
+        },
+        ExprKind::Case { branches, otherwise, .. } => {
+            branches.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut()).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

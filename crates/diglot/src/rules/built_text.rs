@@ -2,8 +2,10 @@
 //!
 //! # What it finds
 //!
-//! A statement in Go or Rust that is put together from literals and something else: a variable, another constant, what
-//! `Sprintf` or `format!` fills in. It is a warning: such a statement is left out of the comparison.
+//! A statement in Go or Rust that is put together from literals and something that only the running program knows: a
+//! variable, what a function gives, what a loop adds. Constants of the same folder are followed, and what `[built]` in
+//! `diglot.toml` says of a helper stands in its place. It is a warning: such a statement is left out of the comparison.
+//! A baseline keeps it with all of its text, so that a change of it is an error.
 //!
 //! In migrations, a DO block that puts together what it does to tables (`EXECUTE`), or whose text is in plain quotes. Plain
 //! statements in such a block are read as if its conditions held.
@@ -14,7 +16,9 @@
 //!
 //! # Write instead
 //!
-//! The whole statement as one constant, or in a file of SQL; in a migration, what shapes tables as statements of its own.
+//! The whole statement as one constant, or in a file of SQL; or a line that says what the helper gives:
+//! `lists = ["placeholders"]`, `conditions = ["where"]`, or a text below `[built.texts]`. In a migration, what shapes
+//! tables as statements of its own.
 //!
 //! # Example
 //!

@@ -131,7 +131,7 @@ fn sqlite(name: &str) -> Option<Base> {
         Base::Int64
     } else if has("char") || has("clob") || has("text") {
         Base::Text
-    } else if has("blob") {
+    } else if has("blob") || has("binary") {
         Base::Bytes
     } else if has("real") || has("floa") || has("doub") {
         Base::Float64

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::{By, Check, Column, Fill, ForeignKey, Index, Schema, Table, storage, words};
 use crate::config::{Config, DIVERGENCES, FILE};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::page::{Annotation, AnnotationKind};
 use crate::rule::{self, Rule};
@@ -83,7 +83,9 @@ type Side = (Span, String);
 impl Pair {
     fn schemas(&mut self, sqlite: &Schema, pg: &Schema) {
         let names: BTreeSet<&String> = sqlite.tables.keys().chain(pg.tables.keys()).collect();
-        for name in names {
+        // A stub of an engine's own table is there for tools that read schemas.
+        let is_own = |name: &str| name.starts_with("sqlite_") || name.starts_with("pg_");
+        for name in names.into_iter().filter(|name| !is_own(name)) {
             match (sqlite.tables.get(name), pg.tables.get(name)) {
                 (Some(ours), Some(theirs)) if !theirs.partition => self.tables(ours, theirs),
                 (Some(ours), None) => self.alone(ours, "SQLite", "Postgres", pg),
@@ -359,7 +361,7 @@ impl Pair {
                     self.differs("index", &item(index), message, here, Some(there), "write the same index in both");
                 }
                 None if finds_by_key(pg, index) => self.facts += 1,
-                None => self.only(("index", &item(index)), "an index", (index.span, says(index)), "SQLite", pg),
+                None => self.index_alone(&item(index), (index, says(index)), "SQLite", pg),
             }
         }
         for index in theirs {
@@ -367,7 +369,16 @@ impl Pair {
                 self.facts += 1;
                 continue;
             }
-            self.only(("index", &item(index)), "an index", (index.span, says(index)), "Postgres", sqlite);
+            self.index_alone(&item(index), (index, says(index)), "Postgres", sqlite);
+        }
+    }
+
+    /// An index of one schema. One that refuses nothing is a warning: no program sees whether it is there.
+    fn index_alone(&mut self, item: &str, (index, says): (&Index, String), here: &str, facing: &Table) {
+        let before = self.found.len();
+        self.only(("index", item), "an index", (index.span, says), here, facing);
+        if !index.unique {
+            self.found[before..].iter_mut().for_each(|finding| finding.severity = Severity::Warning);
         }
     }
 

@@ -225,6 +225,16 @@ impl Table {
                 *key = key.replacen(old, new, 1);
             }
         }
+        for check in &mut self.checks {
+            if let Some(expr) = text::renamed(&check.written, old, new) {
+                check.condition = text::condition(&expr);
+                check.conjuncts = text::conjuncts(&expr);
+                check.written = expr.to_string();
+            }
+            if let Some(range) = check.ranges.remove(old) {
+                check.ranges.insert(new.to_owned(), range);
+            }
+        }
         for column in self.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
             if column == old {
                 new.clone_into(column);

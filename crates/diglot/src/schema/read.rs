@@ -9,6 +9,7 @@ use sqlparser::ast::{
 };
 
 use super::migration::{self, Piece, Use};
+use super::raising::Raising;
 use super::{Index, Schema, Table, column_type, key, up};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -33,6 +34,7 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         schema,
         types: BTreeMap::new(),
         indexes: BTreeMap::new(),
+        raising: Vec::new(),
         guarded: false,
         migration: String::new(),
         found: Vec::new(),
@@ -52,6 +54,7 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
             reader.piece(&piece);
         }
     }
+    reader.settle_raising();
     (reader.schema, reader.found)
 }
 
@@ -63,6 +66,8 @@ pub(super) struct Reader {
     pub(super) types: BTreeMap<String, Base>,
     /// Unique indexes without a predicate: their table and columns, by the index's name.
     pub(super) indexes: BTreeMap<String, (String, Vec<String>)>,
+    /// What triggers of SQLite refuse.
+    pub(super) raising: Vec<Raising>,
     /// What is read now stands under conditions that ask whether it is there.
     pub(super) guarded: bool,
     migration: String,
@@ -81,7 +86,13 @@ impl Reader {
             return;
         }
         match piece.purpose() {
-            Use::Pass if piece.creates("trigger") => self.trigger(piece),
+            Use::Pass if piece.creates("trigger") => {
+                self.trigger(piece);
+                if self.dialect == Dialect::Sqlite {
+                    self.raising(piece);
+                }
+            }
+            Use::Pass if self.dialect == Dialect::Sqlite => self.forget_raising(piece),
             Use::Pass => {}
             Use::Read if piece.creates("virtual") => self.virtual_table(piece),
             Use::Unknown => {
@@ -135,6 +146,7 @@ impl Reader {
             ObjectType::Table | ObjectType::View | ObjectType::MaterializedView => {
                 self.schema.tables.remove(name);
                 self.schema.triggers.retain(|trigger| trigger.table != name);
+                self.raising.retain(|raising| !raising.is_of(name));
                 self.indexes.retain(|_, (table, _)| table != name);
             }
             ObjectType::Index => {

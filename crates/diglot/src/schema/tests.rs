@@ -435,3 +435,82 @@ fn types_of_several_words_are_read_whole_in_both_dialects() {
         assert!(message.contains("has no counterpart in a generated API"), "{declared}: {message}");
     }
 }
+
+fn compared(sqlite: &str, pg: &str) -> Vec<String> {
+    let mut sources = Sources::default();
+    let mut schema = |text: &str, dialect: Dialect| {
+        let file = sources.add(SourceFile::new(format!("{dialect}.sql"), text));
+        super::read(&sources, &[file], dialect).0
+    };
+    let (sqlite, pg) = (schema(sqlite, Dialect::Sqlite), schema(pg, Dialect::Pg));
+    let both = crate::dialect::Both { sqlite, pg };
+    let compared = compare::compare(&crate::config::Config::default(), &both, &[]);
+    compared.found.into_iter().map(|finding| format!("{}: {}", finding.severity.word(), finding.message)).collect()
+}
+
+#[test]
+fn triggers_that_refuse_rows_are_checks_where_both_ways_of_writing_are_watched() {
+    let table = "CREATE TABLE lot (id integer NOT NULL PRIMARY KEY, state text NOT NULL, n bigint NOT NULL);";
+    let trigger = |name: &str, event: &str, body: &str| {
+        format!("CREATE TRIGGER {name} BEFORE {event} ON lot FOR EACH ROW {body};")
+    };
+    let when = "WHEN NEW.state NOT IN ('open', 'shut') BEGIN SELECT RAISE(ABORT, 'state'); END";
+    let case = "BEGIN SELECT CASE WHEN NEW.n < 0 OR NEW.n > 9 THEN RAISE(ABORT, 'n') END; END";
+    let both = |body: &str, tag: &str| {
+        trigger(&format!("{tag}_i"), "INSERT", body) + &trigger(&format!("{tag}_u"), "UPDATE OF n, state", body)
+    };
+    let pg = |checks: &str| {
+        format!("CREATE TABLE lot (id bigint NOT NULL PRIMARY KEY, state text NOT NULL, n bigint NOT NULL{checks});")
+    };
+    let (states, range) = (", CHECK (state IN ('open', 'shut'))", ", CHECK (n >= 0 AND n <= 9)");
+    assert_eq!(compared(&(table.to_owned() + &both(when, "a")), &pg(states)), [""; 0]);
+    assert_eq!(compared(&(table.to_owned() + &both(case, "b")), &pg(range)), [""; 0]);
+    assert_eq!(
+        compared(&(table.to_owned() + &both(when, "a") + &both(case, "b")), &pg(&format!("{states}{range}"))),
+        [""; 0]
+    );
+    let missing = |here: &str| format!("error: schema: `lot` has a check in the {here} schema only");
+    // An UPDATE goes past this one.
+    assert_eq!(compared(&(table.to_owned() + &trigger("a_i", "INSERT", when)), &pg(states)), [missing("Postgres")]);
+    let other = pg(", CHECK (state IN ('open'))");
+    assert_eq!(compared(&(table.to_owned() + &both(when, "a")), &other), [missing("SQLite"), missing("Postgres")]);
+    let dropped = table.to_owned() + &both(when, "a") + "DROP TRIGGER IF EXISTS a_u;";
+    assert_eq!(compared(&dropped, &pg(states)), [missing("Postgres")]);
+    for body in [
+        "WHEN NEW.n < OLD.n BEGIN SELECT RAISE(ABORT, 'n'); END",
+        "WHEN NEW.n < (SELECT max(n) FROM lot) BEGIN SELECT RAISE(ABORT, 'n'); END",
+        "WHEN NEW.n < 0 BEGIN SELECT RAISE(IGNORE); END",
+        "WHEN NEW.n < 0 BEGIN UPDATE lot SET n = 0; SELECT RAISE(ABORT, 'n'); END",
+    ] {
+        assert_eq!(compared(&(table.to_owned() + &both(body, "a")), &pg("")), [""; 0], "{body}");
+    }
+}
+
+#[test]
+fn a_column_that_is_renamed_is_so_in_its_checks() {
+    let sqlite = "CREATE TABLE lot (id integer NOT NULL PRIMARY KEY, kind text NOT NULL CHECK (kind IN ('a', 'b')));\n\
+                  ALTER TABLE lot RENAME COLUMN kind TO sort;";
+    let pg = |column: &str| {
+        format!("CREATE TABLE lot (id bigint NOT NULL PRIMARY KEY, sort text NOT NULL CHECK ({column} IN ('a', 'b')));")
+    };
+    assert_eq!(compared(sqlite, &pg("sort")), [""; 0]);
+    assert_eq!(compared(sqlite, &pg("sort || 'x'")).len(), 2);
+}
+
+#[test]
+fn an_index_by_cases_is_the_same_in_either_form_and_a_plain_one_alone_is_a_warning() {
+    let table = |id: &str| {
+        let seal = if id == "bigint" { "bytea" } else { "VARBINARY(16)" };
+        format!("CREATE TABLE lot (id {id} NOT NULL PRIMARY KEY, state text NOT NULL, seal {seal});")
+    };
+    let sqlite = table("integer") + "CREATE INDEX lot_s ON lot (CASE state WHEN 'open' THEN 1 ELSE 2 END);";
+    let pg = table("bigint") + "CREATE INDEX lot_s ON lot ((CASE WHEN state = 'open' THEN 1 ELSE 2 END));";
+    assert_eq!(compared(&sqlite, &pg), [""; 0]);
+    let plain = table("bigint") + "CREATE INDEX lot_s ON lot (state);";
+    assert_eq!(
+        compared(&table("integer"), &plain),
+        ["warning: schema: `lot` has an index in the Postgres schema only"]
+    );
+    let unique = table("bigint") + "CREATE UNIQUE INDEX lot_s ON lot (state) WHERE state = 'open';";
+    assert_eq!(compared(&table("integer"), &unique), ["error: schema: `lot` has an index in the Postgres schema only"]);
+}

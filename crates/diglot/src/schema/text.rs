@@ -1,7 +1,10 @@
 //! Expressions of a schema as texts that are alike where their meanings are: defaults, checks, predicates.
 
+use std::ops::ControlFlow;
+
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
+    visit_expressions_mut,
 };
 use sqlparser::parser::Parser;
 
@@ -16,6 +19,23 @@ pub(crate) fn condition_of(sql: &str, dialect: Dialect) -> Option<String> {
 /// An expression that a schema holds as its text.
 pub(super) fn expression(sql: &str, dialect: Dialect) -> Option<Expr> {
     Parser::new(grammar(dialect)).try_with_sql(sql).ok()?.parse_expr().ok()
+}
+
+/// A condition in which a column has another name, with its text; none when it cannot be read.
+pub(super) fn renamed(sql: &str, old: &str, new: &str) -> Option<Expr> {
+    let mut expr = Dialect::ALL.into_iter().find_map(|dialect| expression(sql, dialect))?;
+    let _ = visit_expressions_mut(&mut expr, |inner| {
+        let name = match inner {
+            Expr::Identifier(ident) => Some(ident),
+            Expr::CompoundIdentifier(parts) => parts.last_mut(),
+            _ => None,
+        };
+        if let Some(ident) = name.filter(|ident| ident.value.eq_ignore_ascii_case(old)) {
+            new.clone_into(&mut ident.value);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    Some(expr)
 }
 
 /// A key of an index, or of a conflict target that fits it.
@@ -117,6 +137,15 @@ pub(super) fn normal(expr: &Expr) -> String {
         }
         Expr::Case { operand: None, conditions, else_result, .. } => {
             let branch = |when: &CaseWhen| format!("when({}, {})", condition(&when.condition), normal(&when.result));
+            let mut kids: Vec<String> = conditions.iter().map(branch).collect();
+            kids.extend(else_result.iter().map(|last| normal(last)));
+            format!("case({})", kids.join(", "))
+        }
+        // Each branch asks whether the operand is its value.
+        Expr::Case { operand: Some(operand), conditions, else_result, .. } => {
+            let operand = normal(operand);
+            let is = |when: &CaseWhen| sorted("=", vec![operand.clone(), normal(&when.condition)]);
+            let branch = |when: &CaseWhen| format!("when({}, {})", is(when), normal(&when.result));
             let mut kids: Vec<String> = conditions.iter().map(branch).collect();
             kids.extend(else_result.iter().map(|last| normal(last)));
             format!("case({})", kids.join(", "))

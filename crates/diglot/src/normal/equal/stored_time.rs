@@ -25,6 +25,10 @@
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen + interval '1 minute' < now()
 //! sqlite: UPDATE w SET seen = unixepoch() WHERE w.n = 1 RETURNING w.n AS c
 //! pg:     UPDATE w SET seen = now() WHERE w.n = 1 RETURNING w.n AS c
+//! sqlite: UPDATE w SET seen = COALESCE(w.seen, unixepoch()) WHERE w.n = 1 RETURNING w.n AS c
+//! pg:     UPDATE w SET seen = COALESCE(w.seen, now()) WHERE w.n = 1 RETURNING w.n AS c
+//! sqlite: UPDATE w SET seen = CASE WHEN w.n > 3 THEN unixepoch() ELSE w.seen END WHERE w.n = 1 RETURNING w.n AS c
+//! pg:     UPDATE w SET seen = CASE WHEN w.n > 3 THEN now() ELSE w.seen END WHERE w.n = 1 RETURNING w.n AS c
 //! ```
 //!
 //! # Not the same
@@ -42,6 +46,8 @@
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - interval '1 month'
 //! sqlite: SELECT w.n AS c FROM w WHERE w.seen < CURRENT_TIMESTAMP
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen < now()
+//! sqlite: UPDATE w SET seen = COALESCE(w.seen, unixepoch('now', '-1 hour')) WHERE w.n = 1 RETURNING w.n AS c
+//! pg:     UPDATE w SET seen = COALESCE(w.seen, now()) WHERE w.n = 1 RETURNING w.n AS c
 //! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch() - 3600
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() + interval '1 hour'
 //! ```

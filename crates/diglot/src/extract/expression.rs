@@ -1,0 +1,494 @@
+//! What an expression of Go or Rust gives as a text, as far as constants say it.
+
+use std::ops::Range;
+
+use super::code::Code;
+use super::lists::{Item, items};
+use super::literal::{Kind, Language, unescaped};
+use super::package::Package;
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// What is known: the text, in as many bytes as its place has where it is written there.
+    Known { text: String, place: Range<usize> },
+    /// What only the running program knows: what is called or named, how it is written, and where.
+    Hole { path: String, code: String, place: Range<usize> },
+    /// Texts of a list, of which some may be left out, with what stands between two of them.
+    List { items: Vec<Item>, separator: String, place: Range<usize> },
+}
+
+impl Piece {
+    pub(super) fn place(&self) -> &Range<usize> {
+        match self {
+            Self::Known { place, .. } | Self::Hole { place, .. } | Self::List { place, .. } => place,
+        }
+    }
+
+    /// What stands for it in a part that nobody can follow.
+    pub(super) fn code(&self) -> &str {
+        match self {
+            Self::Known { text, .. } => text.trim(),
+            Self::Hole { code, .. } => code,
+            Self::List { separator, .. } => separator,
+        }
+    }
+}
+
+/// A reference to a constant: the file, and the token.
+pub(super) type Reference = (usize, usize);
+
+/// An expression as it was read.
+#[derive(Debug, Default)]
+pub(super) struct Expression {
+    pub(super) pieces: Vec<Piece>,
+    /// The token behind it.
+    pub(super) end: usize,
+    /// The constants that were followed.
+    pub(super) references: Vec<Reference>,
+    /// Whether it is more than one literal or one name.
+    pub(super) is_composed: bool,
+}
+
+/// How many brackets, calls and constants are followed through one another.
+const DEPTH: usize = 16;
+
+/// Calls that hand on the text that they are given.
+const PASSING: [&str; 8] = [
+    "String::from",
+    "strings.TrimSpace",
+    "Cow::Borrowed",
+    "Cow::from",
+    "AssertSqlSafe",
+    "string",
+    "sqlx::AssertSqlSafe",
+    "str::from",
+];
+/// Methods that hand on their text.
+const SAME: [&str; 9] =
+    ["to_string", "to_owned", "into", "as_str", "clone", "as_ref", "trim", "to_string_lossy", "String"];
+/// Calls and macros that fill texts into a text.
+const FILLING: [&str; 4] = ["Sprintf", "format", "format_args", "formatcp"];
+/// Macros that put constants one behind the other.
+const JOINING: [&str; 3] = ["concat", "concatcp", "concat_str"];
+
+/// The most parts of a text: constants that name each other many times would grow without end.
+const PIECES: usize = 5_000;
+
+pub(super) struct Evaluator<'p, 't> {
+    pub(super) package: &'p Package<'t>,
+    pub(super) file: usize,
+}
+
+impl<'t> Evaluator<'_, 't> {
+    pub(super) fn code(&self) -> &Code<'t> {
+        &self.package.files[self.file]
+    }
+
+    /// The expression that begins with this token.
+    pub(super) fn expression(&self, at: usize, depth: usize) -> Option<Expression> {
+        let mut whole = self.operand(at, depth)?;
+        while self.code().word(whole.end) == "+" && self.code().word(whole.end + 1) != "=" {
+            let Some(next) = self.operand(whole.end + 1, depth) else {
+                let end = whole.end + 2;
+                whole.pieces.push(self.hole(whole.end + 1..end, String::new()));
+                whole.end = end;
+                whole.is_composed = true;
+                break;
+            };
+            whole.pieces.extend(next.pieces);
+            whole.references.extend(next.references);
+            whole.end = next.end;
+            whole.is_composed = true;
+            if whole.pieces.len() > PIECES {
+                return None;
+            }
+        }
+        Some(whole)
+    }
+
+    fn hole(&self, tokens: Range<usize>, path: String) -> Piece {
+        let (code, place) = self.code().written(tokens);
+        Piece::Hole { path, code: code.split_whitespace().collect::<Vec<_>>().join(" "), place }
+    }
+
+    fn operand(&self, at: usize, depth: usize) -> Option<Expression> {
+        if is_too_deep(depth) {
+            return None;
+        }
+        let code = self.code();
+        let start = at;
+        let mut at = at;
+        while ["&", "*"].contains(&code.word(at)) {
+            at += 1;
+        }
+        let token = code.tokens.get(at)?;
+        let mut read = match token.kind {
+            Kind::Text => {
+                let pieces = vec![self.literal(at)];
+                Expression { pieces, end: at + 1, ..Expression::default() }
+            }
+            Kind::Symbol if code.word(at) == "(" => {
+                let inner = self.expression(at + 1, depth + 1)?;
+                if code.word(inner.end) != ")" {
+                    return None;
+                }
+                Expression { end: inner.end + 1, ..inner }
+            }
+            Kind::Word if code.word(at).starts_with(|c: char| c.is_ascii_digit()) => {
+                let piece = Piece::Known { text: code.word(at).to_owned(), place: token.range.clone() };
+                Expression { pieces: vec![piece], end: at + 1, ..Expression::default() }
+            }
+            Kind::Word => self.named(at, depth)?,
+            Kind::Symbol if code.word(at) == "[" && code.language == Language::Go => self.slice(at)?,
+            Kind::Symbol => return None,
+        };
+        while code.word(read.end) == "." && code.is(read.end + 1, Kind::Word) {
+            let is_call = code.word(read.end + 2) == "(";
+            let end = if is_call { code.behind(read.end + 2) } else { read.end + 2 };
+            if !(is_call && SAME.contains(&code.word(read.end + 1))) {
+                read.pieces = vec![self.hole(start..end, code.word(read.end + 1).to_owned())];
+            }
+            read.end = end;
+        }
+        if code.word(read.end) == "[" && code.language == Language::Go {
+            let end = code.behind(read.end);
+            read.pieces = vec![self.hole(start..end, String::new())];
+            read.end = end;
+        }
+        Some(read)
+    }
+
+    /// A list of Go, which is no text itself.
+    fn slice(&self, at: usize) -> Option<Expression> {
+        let open = (at..at + 6).find(|at| self.code().word(*at) == "{")?;
+        let end = self.code().behind(open);
+        Some(Expression { pieces: vec![self.hole(at..end, String::new())], end, ..Expression::default() })
+    }
+
+    /// The text of a literal.
+    fn literal(&self, at: usize) -> Piece {
+        let code = self.code();
+        let token = &code.tokens[at];
+        let text = &code.text[token.inner.clone()];
+        let text = if token.is_raw { text.to_owned() } else { unescaped(text) };
+        Piece::Known { text, place: token.inner.clone() }
+    }
+
+    /// What begins with a name: a constant, a variable, a call or a macro.
+    fn named(&self, at: usize, depth: usize) -> Option<Expression> {
+        let code = self.code();
+        let (mut end, mut path) = (at + 1, code.word(at).to_owned());
+        loop {
+            match code.word(end) {
+                "." | "::" if code.is(end + 1, Kind::Word) && !SAME.contains(&code.word(end + 1)) => {
+                    path = format!("{path}{}{}", code.word(end), code.word(end + 1));
+                    end += 2;
+                }
+                // The types that a function of Rust is given.
+                "::" if code.word(end + 1) == "<" => {
+                    let close = (end + 1..end + 40).find(|at| code.word(*at) == ">")?;
+                    end = close + 1;
+                }
+                _ => break,
+            }
+        }
+        let last = path.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
+        let is_macro = code.word(end) == "!" && ["(", "[", "{"].contains(&code.word(end + 1));
+        let open = if is_macro { end + 1 } else { end };
+        if is_macro || code.word(open) == "(" {
+            let behind = code.behind(open);
+            let read = match last.as_str() {
+                name if FILLING.contains(&name) => self.filled(open + 1, behind, depth + 1),
+                name if JOINING.contains(&name) && is_macro => self.joined(open + 1, behind, depth + 1),
+                "Join" if path == "strings.Join" => {
+                    let list = self.literal_list(open + 1, behind, depth + 1);
+                    let list = list.or_else(|| self.list(open + 1, behind, depth + 1));
+                    path = format!("{path}.{}", code.word(open + 1));
+                    list
+                }
+                "join" if code.word(at + 1) == "." && code.word(at + 2) == "join" => {
+                    self.joined_variable(at, (open, behind), depth + 1)
+                }
+                _ if PASSING.contains(&path.as_str()) || path.ends_with("QueryBuilder::new") => {
+                    self.expression(open + 1, depth + 1).filter(|inner| inner.end + 1 == behind)
+                }
+                _ => None,
+            };
+            return Some(match read {
+                Some(read) => Expression { end: behind, ..read },
+                None => Expression { pieces: vec![self.hole(at..behind, path)], end: behind, ..Expression::default() },
+            });
+        }
+        if let Some(read) = self.package.constant(self.file, at, &path, depth) {
+            let mut references = read.references;
+            references.push((self.file, end - 1));
+            // What stands in another file is shown where it is named.
+            let here = code.written(at..end).1;
+            let shown = |piece: Piece| match piece {
+                Piece::Known { text, .. } if read.file != self.file => Piece::Known { text, place: here.clone() },
+                Piece::Hole { path, code, .. } if read.file != self.file => {
+                    Piece::Hole { path, code, place: here.clone() }
+                }
+                piece => piece,
+            };
+            let pieces = read.pieces.into_iter().map(shown).collect();
+            return Some(Expression { pieces, end, references, is_composed: false });
+        }
+        Some(Expression { pieces: vec![self.hole(at..end, path)], end, ..Expression::default() })
+    }
+
+    /// The arguments from this token to the bracket that closes them.
+    pub(super) fn arguments(&self, from: usize, behind: usize) -> Vec<Range<usize>> {
+        let code = self.code();
+        let (mut arguments, mut start, mut at) = (Vec::new(), from, from);
+        let end = behind.saturating_sub(1);
+        while at < end {
+            match code.word(at) {
+                "," => {
+                    arguments.push(start..at);
+                    at += 1;
+                    start = at;
+                }
+                "(" | "[" | "{" => at = code.behind(at).max(at + 1),
+                _ => at += 1,
+            }
+        }
+        if start < end {
+            arguments.push(start..end);
+        }
+        arguments
+    }
+
+    pub(super) fn argument(&self, tokens: &Range<usize>, depth: usize) -> Expression {
+        match self.expression(tokens.start, depth) {
+            Some(read) if read.end == tokens.end => read,
+            _ => Expression {
+                pieces: vec![self.hole(tokens.clone(), String::new())],
+                end: tokens.end,
+                ..Expression::default()
+            },
+        }
+    }
+
+    /// Constants one behind the other.
+    fn joined(&self, from: usize, behind: usize, depth: usize) -> Option<Expression> {
+        let mut whole = Expression { is_composed: true, ..Expression::default() };
+        for argument in self.arguments(from, behind) {
+            let read = self.argument(&argument, depth);
+            whole.pieces.extend(read.pieces);
+            whole.references.extend(read.references);
+        }
+        (!whole.pieces.is_empty()).then_some(whole)
+    }
+
+    /// `strings.Join` of a list of constants that is written out.
+    fn literal_list(&self, from: usize, behind: usize, depth: usize) -> Option<Expression> {
+        let code = self.code();
+        let [list, between] = <[Range<usize>; 2]>::try_from(self.arguments(from, behind)).ok()?;
+        let open = list.clone().find(|at| code.word(*at) == "{")?;
+        let between = self.argument(&between, depth);
+        let mut whole = Expression { is_composed: true, ..Expression::default() };
+        for (index, item) in self.arguments(open + 1, list.end).iter().enumerate() {
+            let read = self.argument(item, depth);
+            whole.pieces.extend(if index > 0 { between.pieces.clone() } else { Vec::new() });
+            whole.pieces.extend(read.pieces);
+            whole.references.extend(read.references);
+        }
+        whole.pieces.iter().all(|piece| matches!(piece, Piece::Known { .. })).then_some(whole)
+    }
+
+    /// `strings.Join` of a list that the function gathers.
+    fn list(&self, from: usize, behind: usize, depth: usize) -> Option<Expression> {
+        let [list, between] = <[Range<usize>; 2]>::try_from(self.arguments(from, behind)).ok()?;
+        if list.len() != 1 {
+            return None;
+        }
+        self.gathered(list.start, &between, depth)
+    }
+
+    /// `conditions.join(" AND ")` of a list that the function gathers.
+    fn joined_variable(&self, variable: usize, (open, behind): (usize, usize), depth: usize) -> Option<Expression> {
+        let [between] = <[Range<usize>; 1]>::try_from(self.arguments(open + 1, behind)).ok()?;
+        self.gathered(variable, &between, depth)
+    }
+
+    fn gathered(&self, variable: usize, between: &Range<usize>, depth: usize) -> Option<Expression> {
+        let items = items(self, variable, depth)?;
+        let between = self.argument(between, 0).pieces;
+        let [Piece::Known { text, .. }] = between.as_slice() else { return None };
+        let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
+        let place = self.code().tokens[variable].range.clone();
+        let list = Piece::List { items, separator: text.clone(), place };
+        Some(Expression { pieces: vec![list], references, is_composed: true, ..Expression::default() })
+    }
+
+    /// What is filled into a text that begins at a token, up to the bracket that closes the call.
+    pub(super) fn format(&self, from: usize, behind: usize) -> Expression {
+        self.filled(from, behind, 0).unwrap_or_else(|| Expression {
+            pieces: vec![self.hole(from..behind.saturating_sub(1), String::new())],
+            ..Expression::default()
+        })
+    }
+
+    /// A text into which others are filled.
+    fn filled(&self, from: usize, behind: usize, depth: usize) -> Option<Expression> {
+        let arguments = self.arguments(from, behind);
+        let code = self.code();
+        let format = self.expression(arguments.first()?.start, depth)?;
+        if format.pieces.iter().any(|piece| matches!(piece, Piece::Hole { .. })) {
+            return None;
+        }
+        let mut given: Vec<(Option<&str>, Expression)> = Vec::new();
+        for argument in &arguments[1..] {
+            let is_named = code.word(argument.start + 1) == "=" && code.language == Language::Rust;
+            let name = is_named.then(|| code.word(argument.start));
+            let value = if is_named { argument.start + 2..argument.end } else { argument.clone() };
+            given.push((name, self.argument(&value, depth)));
+        }
+        let mut whole = Expression { is_composed: true, references: format.references, ..Expression::default() };
+        let mut next = 0;
+        for piece in format.pieces {
+            let Piece::Known { text, place } = piece else { continue };
+            // What is no longer than its place is written there, byte by byte.
+            let at_place = |range: Range<usize>| match text.len() == place.len() {
+                true => place.start + range.start..place.start + range.end,
+                false => place.clone(),
+            };
+            for part in parts(&text, code.language) {
+                match part {
+                    Part::Text(range) => {
+                        let known = text[range.clone()].to_owned();
+                        whole.pieces.push(Piece::Known { text: known, place: at_place(range) });
+                    }
+                    Part::Mark(range, mark) => {
+                        let read = match mark {
+                            Which::Next => {
+                                next += 1;
+                                given.get(next - 1).map(|(_, read)| (read.pieces.clone(), read.references.clone()))
+                            }
+                            Which::At(index) => {
+                                next = index + 1;
+                                given.get(index).map(|(_, read)| (read.pieces.clone(), read.references.clone()))
+                            }
+                            Which::Name(name) => self.filled_name(&name, &given, &arguments, depth),
+                        };
+                        let hole = || {
+                            let code = text[range.clone()].to_owned();
+                            vec![Piece::Hole { path: String::new(), code, place: at_place(range.clone()) }]
+                        };
+                        let (pieces, references) = read.unwrap_or_else(|| (hole(), Vec::new()));
+                        whole.pieces.extend(pieces);
+                        whole.references.extend(references);
+                    }
+                }
+            }
+        }
+        Some(whole)
+    }
+
+    /// What a name between braces stands for.
+    fn filled_name(
+        &self,
+        name: &str,
+        given: &[(Option<&str>, Expression)],
+        arguments: &[Range<usize>],
+        depth: usize,
+    ) -> Option<(Vec<Piece>, Vec<Reference>)> {
+        if let Some((_, read)) = given.iter().find(|(known, _)| *known == Some(name)) {
+            return Some((read.pieces.clone(), read.references.clone()));
+        }
+        let at = arguments.first()?.start;
+        let place = self.code().tokens[at].inner.clone();
+        let Some(read) = self.package.constant(self.file, at, name, depth) else {
+            return Some((vec![Piece::Hole { path: name.to_owned(), code: name.to_owned(), place }], Vec::new()));
+        };
+        let shown = |piece: Piece| match piece {
+            Piece::Known { text, .. } if read.file != self.file => Piece::Known { text, place: place.clone() },
+            piece => piece,
+        };
+        let mut references = read.references;
+        references.push(read.within);
+        Some((read.pieces.into_iter().map(shown).collect(), references))
+    }
+}
+
+/// Whether a chain of constants is too long to be followed on.
+pub(super) fn is_too_deep(depth: usize) -> bool {
+    depth > DEPTH
+}
+
+/// A part of a text into which others are filled.
+enum Part {
+    Text(Range<usize>),
+    Mark(Range<usize>, Which),
+}
+
+/// Which argument is meant.
+enum Which {
+    Next,
+    At(usize),
+    Name(String),
+}
+
+/// The parts of a text of `Sprintf` or `format!`.
+fn parts(text: &str, language: Language) -> Vec<Part> {
+    let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
+    let bytes = text.as_bytes();
+    let plain = |parts: &mut Vec<Part>, range: Range<usize>| {
+        if !range.is_empty() {
+            parts.push(Part::Text(range));
+        }
+    };
+    while at < bytes.len() {
+        let mark = match (language, bytes[at]) {
+            (Language::Go, b'%') => go_mark(text, at),
+            (Language::Rust, b'{' | b'}') => rust_mark(text, at),
+            _ => None,
+        };
+        let Some((end, mark)) = mark else {
+            at += 1;
+            continue;
+        };
+        match mark {
+            Some(mark) => {
+                plain(&mut parts, from..at);
+                parts.push(Part::Mark(at..end, mark));
+            }
+            // A sign that is written twice stands for itself.
+            None => plain(&mut parts, from..at + 1),
+        }
+        at = end;
+        from = end;
+    }
+    plain(&mut parts, from..text.len());
+    parts
+}
+
+/// A verb of Go: where it ends, and which argument it takes; none for a per cent sign.
+fn go_mark(text: &str, at: usize) -> Option<(usize, Option<Which>)> {
+    let rest = &text[at + 1..];
+    if rest.starts_with('%') {
+        return Some((at + 2, None));
+    }
+    let length = rest.find(|c: char| c.is_ascii_alphabetic())?;
+    let which = rest[..length].split_once('[').and_then(|(_, rest)| rest.split(']').next()?.parse::<usize>().ok());
+    let is_verb = rest[..length].chars().all(|c| c.is_ascii_digit() || "+-#.[]*".contains(c));
+    is_verb.then(|| (at + 2 + length, Some(which.map_or(Which::Next, |index| Which::At(index.saturating_sub(1))))))
+}
+
+/// A mark of Rust between braces.
+fn rust_mark(text: &str, at: usize) -> Option<(usize, Option<Which>)> {
+    let rest = &text[at..];
+    if rest.starts_with("{{") || rest.starts_with("}}") {
+        return Some((at + 2, None));
+    }
+    let end = rest.starts_with('{').then(|| rest.find('}')).flatten()?;
+    let name = rest[1..end].split(':').next().unwrap_or_default().trim();
+    let which = match name.parse::<usize>() {
+        Ok(index) => Which::At(index),
+        Err(_) if name.is_empty() => Which::Next,
+        Err(_) => Which::Name(name.to_owned()),
+    };
+    Some((at + end + 1, Some(which)))
+}

@@ -1,0 +1,236 @@
+//! What a function adds to a text that it has begun: `query += …`, `push_str`, a builder's `push` and `push_bind`.
+
+use super::code::Code;
+use super::expression::{Evaluator, Expression, Piece, Reference};
+use super::holes::{BOUND, LIST};
+use super::literal::{Kind, Language};
+use super::package::{GROWING, Package};
+
+/// When something is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    /// Behind `if`.
+    If,
+    /// Behind `else`.
+    Else,
+    /// As often as nobody knows.
+    Unclear,
+}
+
+#[derive(Debug)]
+pub(super) struct Addition {
+    pub(super) when: When,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) references: Vec<Reference>,
+}
+
+/// Follows a variable from the token behind its first value to the end of its function.
+pub(super) struct Growth<'p, 't> {
+    pub(super) package: &'p Package<'t>,
+    pub(super) file: usize,
+    pub(super) variable: &'t str,
+}
+
+impl<'t> Growth<'_, 't> {
+    fn code(&self) -> &Code<'t> {
+        &self.package.files[self.file]
+    }
+
+    fn read(&self, at: usize) -> Option<Expression> {
+        Evaluator { package: self.package, file: self.file }.expression(at, 0)
+    }
+
+    pub(super) fn additions(&self, from: usize) -> Vec<Addition> {
+        let code = self.code();
+        let Some(function) = code.function_of(from.saturating_sub(1)) else { return Vec::new() };
+        let end = code.functions[function].body.end;
+        let mut blocks: Vec<When> = Vec::new();
+        let mut additions = Vec::new();
+        let mut aliases: Vec<&str> = Vec::new();
+        let mut at = from;
+        while at < end {
+            match code.word(at) {
+                "{" => blocks.push(block(code, at)),
+                "}" if blocks.pop().is_none() && code.word(at + 1) == "else" => {
+                    // The other branches of what the text was begun in.
+                    at = self.behind_branches(at + 1);
+                    continue;
+                }
+                word if (word == self.variable || aliases.contains(&word)) && code.before(at, 1) != "." => {
+                    let when = together(&blocks);
+                    match self.addition(at, &mut aliases) {
+                        Step::Adds(read, next) => {
+                            additions.extend(read.into_iter().map(|(pieces, references)| {
+                                let is_bound = matches!(pieces.as_slice(), [Piece::Hole { path, .. }] if path == BOUND);
+                                match when {
+                                    When::Unclear if is_bound => self.list(pieces),
+                                    _ => Addition { when, pieces, references },
+                                }
+                            }));
+                            at = next;
+                            continue;
+                        }
+                        Step::Begins if blocks.is_empty() => break,
+                        Step::Begins | Step::Reads => {}
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        additions
+    }
+
+    /// Values that a loop binds.
+    fn list(&self, pieces: Vec<Piece>) -> Addition {
+        let pieces = pieces.into_iter().map(|piece| match piece {
+            Piece::Hole { code, place, .. } => Piece::Hole { path: LIST.to_owned(), code, place },
+            known => known,
+        });
+        Addition { when: When::Always, pieces: pieces.collect(), references: Vec::new() }
+    }
+
+    /// What a use of the variable does with it.
+    fn addition(&self, at: usize, aliases: &mut Vec<&'t str>) -> Step {
+        let code = self.code();
+        let is_plus = code.word(at + 1) == "+" && code.word(at + 2) == "=";
+        if is_plus {
+            return self.read(at + 3).map_or(Step::Reads, |read| {
+                let end = read.end;
+                Step::Adds(vec![(read.pieces, read.references)], end)
+            });
+        }
+        if code.word(at + 1) == "=" {
+            let Some(read) = self.read(at + 2) else { return Step::Begins };
+            // `query = query + …` and `query = format!("{query} …")`.
+            return match read.pieces.split_first() {
+                Some((Piece::Hole { code, .. }, rest)) if code == self.variable && !rest.is_empty() => {
+                    Step::Adds(vec![(rest.to_vec(), read.references)], read.end)
+                }
+                _ => Step::Begins,
+            };
+        }
+        if code.word(at + 1) == "." && GROWING.contains(&code.word(at + 2)) {
+            return self.calls(at, aliases);
+        }
+        let is_handed = code.before(at, 1) == "mut" && code.before(at, 2) == "&" || code.before(at, 1) == "&";
+        let opens = if code.before(at, 1) == "mut" { at.saturating_sub(3) } else { at.saturating_sub(2) };
+        let writes = |name: &str| ["write", "writeln", "Fprintf", "Fprint"].contains(&name);
+        let called = if code.before(opens, 1) == "!" { code.before(opens, 2) } else { code.before(opens, 1) };
+        if code.word(at + 1) == "," && (writes(called) || writes(code.before(at, 2)) || writes(code.before(at, 3))) {
+            let call = (1..8).filter_map(|back| at.checked_sub(back)).find(|at| writes(code.word(*at)));
+            let open = call.map(|call| if code.word(call + 1) == "!" { call + 2 } else { call + 1 });
+            if let Some(open) = open {
+                let behind = code.behind(open);
+                let evaluator = Evaluator { package: self.package, file: self.file };
+                let read = evaluator.format(at + 2, behind);
+                return Step::Adds(vec![(read.pieces, read.references)], behind);
+            }
+        }
+        if is_handed
+            && code.before(opens + 1, 1) == "("
+            && code.before(opens, 1) != "Scan"
+            && code.is(opens.saturating_sub(1), Kind::Word)
+        {
+            // Somebody else may add to it.
+            let (written, place) = code.written(opens.saturating_sub(1)..at + 2);
+            let hole = Piece::Hole { path: String::new(), code: written.to_owned(), place };
+            return Step::Adds(vec![(vec![hole], Vec::new())], at + 1);
+        }
+        Step::Reads
+    }
+
+    /// A chain of calls that add something.
+    fn calls(&self, at: usize, aliases: &mut Vec<&'t str>) -> Step {
+        let code = self.code();
+        let (mut added, mut dot) = (Vec::new(), at + 1);
+        while code.word(dot) == "." && code.word(dot + 2) == "(" {
+            let (method, behind) = (code.word(dot + 1), code.behind(dot + 2));
+            match method {
+                "push_bind" => {
+                    let (written, place) = code.written(dot + 3..behind.saturating_sub(1));
+                    let hole = Piece::Hole { path: BOUND.to_owned(), code: written.to_owned(), place };
+                    added.push((vec![hole], Vec::new()));
+                }
+                // What follows it is bound or pushed between separators.
+                "separated" => aliases.extend(super::package::target_of(code, at).map(|name| code.word(name))),
+                "push_unseparated" | "push" | "push_str" | "WriteString" => {
+                    if let Some(read) = self.read(dot + 3) {
+                        added.push((read.pieces, read.references));
+                    }
+                }
+                name if GROWING.contains(&name) => {
+                    let (written, place) = code.written(at..behind);
+                    let hole = Piece::Hole { path: name.to_owned(), code: written.to_owned(), place };
+                    added.push((vec![hole], Vec::new()));
+                }
+                _ => {}
+            }
+            dot = behind;
+        }
+        Step::Adds(added, dot)
+    }
+
+    /// The token behind all branches that begin with this `else`.
+    fn behind_branches(&self, from: usize) -> usize {
+        let code = self.code();
+        let mut at = from;
+        while code.word(at) == "else" {
+            while at < code.tokens.len() && code.word(at) != "{" {
+                at = if code.word(at) == "(" { code.behind(at) } else { at + 1 };
+            }
+            at = code.behind(at);
+        }
+        at
+    }
+}
+
+enum Step {
+    /// It is added to; the token behind.
+    Adds(Vec<(Vec<Piece>, Vec<Reference>)>, usize),
+    /// It is given another text.
+    Begins,
+    Reads,
+}
+
+/// When something is done inside of all of these blocks. Behind `else` inside of `if` it is in neither of two texts.
+pub(super) fn together(blocks: &[When]) -> When {
+    let has = |when: When| blocks.contains(&when);
+    match (has(When::Unclear), has(When::If), has(When::Else)) {
+        (true, ..) | (_, true, true) => When::Unclear,
+        (_, true, _) => When::If,
+        (_, _, true) => When::Else,
+        _ => When::Always,
+    }
+}
+
+/// What a block that opens here stands behind.
+pub(super) fn block(code: &Code<'_>, open: usize) -> When {
+    // A header of Go has semicolons of its own, and a line that is not finished goes on below.
+    let is_start = |at: usize| {
+        let before = code.before(at, 1);
+        let ends = match code.language {
+            Language::Rust => before == ";",
+            Language::Go => {
+                let is_line =
+                    at > 0 && code.text[code.tokens[at - 1].range.end..code.tokens[at].range.start].contains('\n');
+                is_line && !["&", "|", ",", "(", "+", "="].contains(&before)
+            }
+        };
+        at == 0 || ends || ["{", "}"].contains(&before)
+    };
+    let first = (0..open).rev().find(|at| is_start(*at)).unwrap_or(open);
+    let line: Vec<&str> = (first..open).map(|at| code.word(at)).collect();
+    match line.as_slice() {
+        ["else"] => When::Else,
+        ["else", ..] => When::Unclear,
+        line if line.iter().any(|word| ["for", "while", "loop", "match", "switch", "select"].contains(word)) => {
+            When::Unclear
+        }
+        ["if", ..] => When::If,
+        [] => When::Always,
+        ["unsafe" | "{"] => When::Always,
+        _ => When::Unclear,
+    }
+}

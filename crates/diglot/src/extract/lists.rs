@@ -1,0 +1,149 @@
+//! Texts that a function gathers in a list and joins: `where = append(where, "bay = $1")`, `strings.Join(where, " AND ")`.
+
+use std::ops::Range;
+
+use super::code::Code;
+use super::expression::{Evaluator, Piece, Reference, is_too_deep};
+use super::growth::{When, block, together};
+use super::literal::{Kind, Language};
+
+/// One text of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) when: When,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) references: Vec<Reference>,
+}
+
+/// What a variable of a function holds where it is joined; none where nobody can tell.
+pub(super) fn items(evaluator: &Evaluator<'_, '_>, join: usize, depth: usize) -> Option<Vec<Item>> {
+    if is_too_deep(depth) {
+        return None;
+    }
+    let code = evaluator.code();
+    let variable = code.word(join);
+    let body = code.functions.get(code.function_of(join)?)?.body.clone();
+    let (mut blocks, mut base, mut found): (Vec<When>, usize, Option<Vec<Item>>) = (Vec::new(), 0, None);
+    for at in body.start + 1..join {
+        match code.word(at) {
+            "{" => blocks.push(block(code, at)),
+            "}" => _ = blocks.pop(),
+            "append" if code.word(at + 1) == "(" && code.word(at + 2) == variable => {
+                let given = evaluator.arguments(at + 2, code.behind(at + 1));
+                let when = within(&blocks, base);
+                found.as_mut()?.extend(given.iter().skip(1).map(|one| item(evaluator, (when, depth), one)));
+            }
+            word if word == variable && code.is(at, Kind::Word) && code.before(at, 1) != "." => {
+                if code.word(at + 1) == "." && code.word(at + 2) == "push" {
+                    let given = evaluator.arguments(at + 4, code.behind(at + 3));
+                    let when = within(&blocks, base);
+                    found.as_mut()?.extend(given.iter().map(|one| item(evaluator, (when, depth), one)));
+                } else if let Some(value) = value(code, at).filter(|value| code.word(*value) != "append") {
+                    base = blocks.len();
+                    found = written(evaluator, value, depth);
+                } else if code.before(at, 1) == "var" {
+                    base = blocks.len();
+                    found = Some(Vec::new());
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// When something is done inside of these blocks, of which those before `base` hold anyway.
+fn within(blocks: &[When], base: usize) -> When {
+    together(blocks.get(base.min(blocks.len())..).unwrap_or_default())
+}
+
+fn item(evaluator: &Evaluator<'_, '_>, (when, depth): (When, usize), tokens: &Range<usize>) -> Item {
+    let read = evaluator.argument(tokens, depth);
+    Item { when, pieces: read.pieces, references: read.references }
+}
+
+/// Where the value begins that a variable is given here, alone or as one of several.
+fn value(code: &Code<'_>, at: usize) -> Option<usize> {
+    let mut equals = at + 1;
+    if code.language == Language::Rust {
+        if !["let", "mut"].contains(&code.before(at, 1)) {
+            return None;
+        }
+        // A type may stand between.
+        equals = (at + 1..at + 16).find(|at| ["=", ";"].contains(&code.word(*at)))?;
+    }
+    while code.word(equals) == "," && code.is(equals + 1, Kind::Word) {
+        equals += 2;
+    }
+    if ![":=", "="].contains(&code.word(equals)) {
+        return None;
+    }
+    let mut place = 0;
+    while at > 2 * place + 1 && code.before(at, 2 * place + 1) == "," && code.is(at - 2 * place - 2, Kind::Word) {
+        place += 1;
+    }
+    let mut value = equals + 1;
+    while place > 0 && value < code.tokens.len() {
+        match code.word(value) {
+            "," => {
+                place -= 1;
+                value += 1;
+            }
+            "(" | "[" | "{" => value = code.behind(value),
+            _ => value += 1,
+        }
+    }
+    Some(value)
+}
+
+/// A list that is written out.
+fn written(evaluator: &Evaluator<'_, '_>, value: usize, depth: usize) -> Option<Vec<Item>> {
+    let code = evaluator.code();
+    let words: Vec<&str> = (value..value + 4).map(|at| code.word(at)).collect();
+    let open = match words.as_slice() {
+        ["[", "]", "string", "{"] => value + 3,
+        ["vec", "!", "[", _] => value + 2,
+        ["nil", ..] | ["make", "(", "[", "]"] | ["Vec", "::", "new" | "with_capacity", _] => return Some(Vec::new()),
+        _ => return None,
+    };
+    let given = evaluator.arguments(open + 1, code.behind(open));
+    Some(given.iter().map(|one| item(evaluator, (When::Always, depth), one)).collect())
+}
+
+/// Pieces with their lists as they are with the items of which `taken` holds; none where a list has no item then.
+pub(super) fn expanded(pieces: &[Piece], taken: &dyn Fn(When) -> bool) -> Option<Vec<Piece>> {
+    let mut all = Vec::new();
+    for piece in pieces {
+        let Piece::List { items, separator, place } = piece else {
+            all.push(piece.clone());
+            continue;
+        };
+        let items: Vec<&Item> = items.iter().filter(|item| item.when == When::Unclear || taken(item.when)).collect();
+        if items.is_empty() {
+            return None;
+        }
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                all.push(Piece::Known { text: separator.clone(), place: place.clone() });
+            }
+            match item.when {
+                When::Unclear => {
+                    let code = item.pieces.iter().map(Piece::code).collect::<Vec<_>>().join(" ");
+                    all.push(Piece::Hole { path: String::new(), code, place: place.clone() });
+                }
+                _ => all.extend(expanded(&item.pieces, taken)?),
+            }
+        }
+    }
+    Some(all)
+}
+
+/// Whether some item of a list is there under a condition alone.
+pub(super) fn is_open(pieces: &[Piece]) -> bool {
+    pieces.iter().any(|piece| match piece {
+        Piece::List { items, .. } => {
+            items.iter().any(|item| matches!(item.when, When::If | When::Else) || is_open(&item.pieces))
+        }
+        Piece::Known { .. } | Piece::Hole { .. } => false,
+    })
+}

@@ -1,0 +1,263 @@
+//! The statements of a file, or its schema.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::code::Code;
+use super::expression::{Evaluator, Piece, Reference};
+use super::growth::{Addition, Growth, When};
+use super::holes::{Built, Composed};
+use super::kind::{begins, kind};
+use super::lists;
+use super::literal::Kind;
+use super::named::{Called, called, names};
+use super::package::{GROWING, Package};
+use crate::source::{Embedded, Role, SourceFile};
+
+/// A text that a program has.
+#[derive(Debug)]
+struct Found {
+    called: Called,
+    /// What its name ends in, where one place of the program has several texts.
+    behind: &'static str,
+    pieces: Vec<Piece>,
+    references: Vec<Reference>,
+    /// The token with which it begins, and the one behind it.
+    tokens: Range<usize>,
+}
+
+/// The references to constants that stand in texts of a package.
+pub(super) fn followed(package: &Package<'_>) -> BTreeSet<Reference> {
+    (0..package.files.len()).flat_map(|file| texts(package, file)).flat_map(|found| found.references).collect()
+}
+
+/// Reads a file of a package.
+pub(super) fn file(
+    (package, followed): (&Package<'_>, &BTreeSet<Reference>),
+    (file, path): (usize, &str),
+    role: Role,
+    built: &Built,
+) -> SourceFile {
+    let code = &package.files[file];
+    let found: Vec<(Found, Composed)> = texts(package, file)
+        .into_iter()
+        .filter(|found| !package.is_part(file, found.tokens.start, followed))
+        .map(|found| {
+            let composed = Composed::new(&found.pieces, built);
+            (found, composed)
+        })
+        .filter(|(found, composed)| role_of(found, composed) == Some(role))
+        .collect();
+    let parts: Vec<(&Called, &str, &str)> =
+        found.iter().map(|(found, composed)| (&found.called, composed.text.as_str(), found.behind)).collect();
+    let mut reader = Reading::new(code.text);
+    for ((found, composed), (name, place)) in found.iter().zip(names(code, &parts)) {
+        let place = place.unwrap_or_else(|| found.pieces.first().map_or(0..0, |piece| piece.place().clone()));
+        match in_place(code, found, composed) {
+            true => reader.keep(name, place, found, role),
+            false => reader.append(name, &place, composed, role),
+        }
+    }
+    reader.file(path, code.text, role)
+}
+
+/// What a text is for. One that ends with a mark of a parameter goes on somewhere else.
+fn role_of(found: &Found, composed: &Composed) -> Option<Role> {
+    let is_torn = composed.text.trim_end().ends_with('$');
+    match kind(&composed.text) {
+        Some(role) if !is_torn => return Some(role),
+        _ => {}
+    }
+    // What stands before it, or is missing in it, is known at run time alone.
+    let known = found.pieces.iter().find_map(|piece| match piece {
+        Piece::Known { text, .. } if !text.trim().is_empty() => Some(text.trim_start()),
+        _ => None,
+    })?;
+    let first = known.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let is_sentence = first != first.to_uppercase() && first != first.to_lowercase();
+    let begins = begins(known) || !is_sentence && kind(known).is_some();
+    (!composed.holes.is_empty() && begins).then_some(if kind(known) == Some(Role::Schema) {
+        Role::Schema
+    } else {
+        Role::Statements
+    })
+}
+
+/// Whether the text is what stands in literals that follow each other, so that it can be read where it is.
+fn in_place(code: &Code<'_>, found: &Found, composed: &Composed) -> bool {
+    let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let mut before: Option<(&str, usize)> = None;
+    let follows = found.pieces.iter().all(|piece| {
+        let Piece::Known { text, place } = piece else { return false };
+        let fits = text.len() == place.len()
+            && before.is_none_or(|(known, end)| {
+                let apart = is_blank(known.chars().last()) || is_blank(text.chars().next());
+                place.start >= end && (apart || known.is_empty() || text.is_empty())
+            });
+        before = Some((text, place.end));
+        fits
+    });
+    let is_here = found.pieces.iter().all(|piece| {
+        let place = piece.place();
+        code.tokens[found.tokens.clone()].iter().any(|token| token.kind == Kind::Text && token.inner == *place)
+    });
+    composed.holes.is_empty() && follows && is_here && found.behind.is_empty()
+}
+
+/// All texts of a file that may be SQL.
+fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
+    let code = &package.files[file];
+    let evaluator = Evaluator { package, file };
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < code.tokens.len() {
+        let begins = match code.tokens[at].kind {
+            Kind::Text => true,
+            Kind::Word => ![".", "::"].contains(&code.before(at, 1)),
+            Kind::Symbol => false,
+        };
+        let read = evaluator.expression(at, 0).filter(|read| {
+            begins
+                && (code.is(at, Kind::Text) || read.is_composed)
+                && read.pieces.iter().any(|piece| matches!(piece, Piece::Known { .. }))
+        });
+        let Some(read) = read else {
+            at += 1;
+            continue;
+        };
+        let called = called(code, at);
+        let next = read.end.max(at + 1);
+        let one = Found { called, behind: "", pieces: read.pieces, references: read.references, tokens: at..next };
+        found.extend(grown(package, file, one));
+        at = next;
+    }
+    found
+}
+
+/// A text with what its function adds to it: without what is added under conditions, and with all of it.
+fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
+    let code = &package.files[file];
+    let start = found.tokens.start;
+    let grows =
+        code.before(start, 1) == "(" && GROWING.contains(&code.before(start, 2)) && code.before(start, 3) == ".";
+    let variable = match (&found.called.variable, grows) {
+        (_, true) => Some(code.before(start, 4)),
+        (Some((_, place)), false) => Some(&code.text[place.clone()]),
+        _ => None,
+    };
+    let known = found.pieces.first().is_some_and(|piece| match piece {
+        Piece::Known { text, .. } => begins(text.trim_start()) || kind(text).is_some(),
+        Piece::Hole { .. } | Piece::List { .. } => true,
+    });
+    let additions = match variable.filter(|_| known) {
+        Some(variable) => Growth { package, file, variable }.additions(found.tokens.end),
+        None => Vec::new(),
+    };
+    let has_list = found.pieces.iter().any(|piece| matches!(piece, Piece::List { .. }));
+    if additions.is_empty() && !has_list {
+        return vec![found];
+    }
+    let is_open = lists::is_open(&found.pieces)
+        || additions.iter().any(|one| matches!(one.when, When::If | When::Else) || lists::is_open(&one.pieces));
+    let mut all: Vec<Found> = variant(&found, &additions, &|when| when != When::If).into_iter().collect();
+    if is_open {
+        let whole = variant(&found, &additions, &|when| when != When::Else);
+        // A list without an item makes no text: there is the whole one alone then.
+        let behind = if all.is_empty() { "" } else { "_whole" };
+        all.extend(whole.map(|whole| Found { behind, ..whole }));
+    }
+    all
+}
+
+/// A text with what is added to it, as far as `taken` holds.
+fn variant(found: &Found, additions: &[Addition], taken: &dyn Fn(When) -> bool) -> Option<Found> {
+    let mut pieces = lists::expanded(&found.pieces, taken)?;
+    let mut references = found.references.clone();
+    for Addition { when, pieces: added, references: followed } in additions {
+        references.extend(followed.iter().copied());
+        if *when == When::Unclear {
+            let place = added.first().map_or(0..0, |piece| piece.place().clone());
+            let code = added.iter().map(Piece::code).collect::<Vec<_>>().join(" ");
+            pieces.push(Piece::Hole { path: String::new(), code, place });
+        } else if taken(*when) {
+            pieces.extend(lists::expanded(added, taken)?);
+        }
+    }
+    let (called, tokens) = (found.called.clone(), found.tokens.clone());
+    Some(Found { called, behind: "", pieces, references, tokens })
+}
+
+/// A file as far as it is read.
+struct Reading {
+    bytes: Vec<u8>,
+    /// What stands behind its end.
+    tail: String,
+    origins: Vec<(Range<usize>, Range<usize>)>,
+    embedded: Vec<Embedded>,
+    text: String,
+}
+
+impl Reading {
+    fn new(text: &str) -> Self {
+        let bytes: Vec<u8> = text.bytes().map(|b| if b == b'\n' { b'\n' } else { b' ' }).collect();
+        Self { bytes, tail: String::new(), origins: Vec::new(), embedded: Vec::new(), text: text.to_owned() }
+    }
+
+    /// Keeps a text where it is written.
+    fn keep(&mut self, name: String, place: Range<usize>, found: &Found, role: Role) {
+        let source = self.text.as_bytes();
+        self.bytes[place.clone()].copy_from_slice(&source[place.clone()]);
+        for piece in &found.pieces {
+            if let Piece::Known { text, place } = piece {
+                self.bytes[place.clone()].copy_from_slice(text.as_bytes());
+            }
+        }
+        let start = found.pieces.first().map_or(place.start, |piece| piece.place().start);
+        let end = found.pieces.last().map_or(place.end, |piece| piece.place().end);
+        // The mark that closes the literal ends the statement.
+        if let (Role::Schema, Some(b'"' | b'`')) = (role, source.get(end)) {
+            self.bytes[end] = b';';
+        }
+        self.embedded.push(Embedded { name, place, range: start..end, holes: Vec::new() });
+    }
+
+    /// Puts a text behind the end of the file.
+    fn append(&mut self, name: String, place: &Range<usize>, composed: &Composed, role: Role) {
+        self.tail.push('\n');
+        let at = |tail: &String| self.text.len() + tail.len();
+        let start = at(&self.tail);
+        self.tail.push_str(&self.text[place.clone()]);
+        let named = start..at(&self.tail);
+        self.origins.push((named.clone(), place.clone()));
+        self.tail.push('\n');
+        let base = at(&self.tail);
+        if composed.holes.is_empty() || role == Role::Statements {
+            self.tail.push_str(&composed.text);
+        }
+        let moved = |range: &Range<usize>| base + range.start..base + range.end;
+        self.origins.extend(composed.origins.iter().map(|(range, place)| (moved(range), place.clone())));
+        let range = base..base + composed.text.len();
+        if role == Role::Schema {
+            let blank = self.tail.len() - (at(&self.tail) - start);
+            let name_end = blank + place.len();
+            self.tail.replace_range(blank..name_end, &" ".repeat(place.len()));
+            self.tail.push(';');
+        }
+        let holes = composed.holes.iter().map(moved).collect();
+        self.embedded.push(Embedded { name, place: named, range, holes });
+    }
+
+    fn file(mut self, path: &str, text: &str, role: Role) -> SourceFile {
+        if role == Role::Schema {
+            // Names are no SQL.
+            let end = self.bytes.len();
+            for one in self.embedded.iter().filter(|one| one.place.end <= end) {
+                self.bytes[one.place.clone()].fill(b' ');
+            }
+            self.embedded.retain(|one| !one.holes.is_empty());
+        }
+        self.embedded.sort_by_key(|one| one.range.start);
+        let mut read = String::from_utf8_lossy(&self.bytes).into_owned();
+        read.push_str(&self.tail);
+        SourceFile::extracted(path, read, text, self.embedded).with_origins(self.origins).with_role(role)
+    }
+}

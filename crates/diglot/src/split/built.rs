@@ -1,0 +1,26 @@
+//! Texts that a program puts together from what only it knows.
+
+use crate::diagnostic::Diagnostic;
+use crate::digest::seal;
+use crate::rule;
+use crate::source::{Embedded, FileId, Span};
+
+/// A text of which only the running program knows the whole, told at the first part that nobody can follow.
+pub(super) fn finding(file: FileId, text: &str, name: &str, one: &Embedded) -> Diagnostic {
+    let hole = one.holes.first().unwrap_or(&one.range).clone();
+    let code = text.get(hole.clone()).unwrap_or_default().trim_matches(['{', '}']);
+    let code = code.lines().next().unwrap_or_default();
+    let message = format!("{name}: `{code}` is known at run time alone, so the text was not compared");
+    let finding = Diagnostic::warning(rule::BUILT_TEXT, message, Span::new(file, hole), "one part of the text");
+    let called = code.split(['(', ' ', '[']).next().unwrap_or_default();
+    let finding = match called.is_empty() {
+        true => finding,
+        false => finding.help(format!(
+            "say under `[built]` in `diglot.toml` what it gives: `lists = [\"{called}\"]`, \
+             `conditions = [\"{called}\"]`, or below `[built.texts]` `\"{called}\" = \"its text\"`"
+        )),
+    };
+    let whole = text.get(one.range.clone()).unwrap_or_default();
+    let words = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    finding.help("or write the whole statement in one constant").sealed(seal(&words))
+}
