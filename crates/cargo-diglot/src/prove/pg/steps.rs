@@ -95,6 +95,6 @@ impl Pg {
                 tables.push(rows.map_err(|message| Failure::Table { what: what(), message })?);
             }
         }
-        Ok(Ran::Answered(Answer { result, tables, taken: BTreeSet::new() }))
+        Ok(Ran::Answered(Answer { result, tables, taken: BTreeSet::new(), manner: "" }))
     }
 }

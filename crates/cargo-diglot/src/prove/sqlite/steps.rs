@@ -97,7 +97,12 @@ impl Sqlite {
                 );
             }
         }
-        Ok(Ran::Answered(Answer { result: result.map(|()| (Rows::new(), 0)), tables, taken: BTreeSet::new() }))
+        Ok(Ran::Answered(Answer {
+            result: result.map(|()| (Rows::new(), 0)),
+            tables,
+            taken: BTreeSet::new(),
+            manner: "",
+        }))
     }
 
     /// Runs a migration as migrators do: as one transaction, unless it says otherwise.
