@@ -49,8 +49,8 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
         add(Tier::More, &[fewer.as_str()]);
     }
     if looks.any(Looks::CASED) {
-        add(Tier::Core, &["AB", "ab"]);
-        add(Tier::More, &["Ä", "ä", "aB", "ß"]);
+        add(Tier::Core, &["AB", "ab", "Ä", "ä"]);
+        add(Tier::More, &["aB", "ß"]);
     }
     if looks.any(Looks::MATCHED) {
         add(Tier::More, &["AB", "abc", "xab", "a%b", "a_b", "a\\b", "ä", "AB%", "a_", "ab%", "%b%", "a\\%", "%"]);
