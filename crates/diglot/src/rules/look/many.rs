@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::Context;
-use super::{bare, folds, read_from, split};
+use super::{bare, folds, is_alike, read_from, split};
 use crate::page::ORDINALITY;
 use crate::tree::{Expr, ExprKind, Query, Rows, Select, Source, SourceId, SourceKind};
 
@@ -82,6 +82,30 @@ impl Context<'_> {
             SourceKind::Function { .. } | SourceKind::Excluded => true,
         }
     }
+}
+
+/// A source of which several rows may have one place in the order of a query: no key of it is among these of what sorts. Of
+/// groups those sources count that they are made by.
+pub(in crate::rules) fn tied<'t>(
+    context: &Context<'_>,
+    query: &'t Query,
+    select: &'t Select,
+    keys: &[&Expr],
+) -> Option<&'t Source> {
+    if select.group.is_empty() && folds(select) {
+        return None;
+    }
+    let mut conditions = Vec::new();
+    split(select.filter.as_ref(), &mut conditions);
+    let sorts = |group: &Expr| query.order.iter().any(|key| is_alike(&key.expr, group));
+    if !select.group.is_empty() && select.group.iter().all(sorts) {
+        return None;
+    }
+    let by: BTreeSet<SourceId> = select.group.iter().flat_map(read_from).collect();
+    let sources: Vec<_> =
+        select.from.iter().filter(|source| select.group.is_empty() || by.contains(&source.id)).collect();
+    let open = context.unpinned(&sources, conditions, keys);
+    sources.into_iter().find(|source| open.contains(&source.id))
 }
 
 /// The equations that a condition demands.
