@@ -32,7 +32,8 @@ use crate::tree::{Expr, ExprKind, Part, Query, Rows, Select};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     // What a page of a list ends with has a rule of its own; what one page alone lacks, the comparison tells.
-    if !context.is_pg_of_pair() || context.page.raw.behind.is_some() {
+    let is_page = [Some(context.page), context.facing].into_iter().flatten().any(|page| page.raw.behind.is_some());
+    if !context.is_pg_of_pair() || is_page {
         return;
     }
     for part in &context.page.tree.parts {
