@@ -72,7 +72,10 @@ pub(super) fn finding(
             };
             let found = Diagnostic::error(rule(kind, a, b), message, a_span, says("SQLite", &here))
                 .and(b_span, says("Postgres", &there));
-            let is_shared = spelled::are_alike(kind, (pages.sqlite, a_span), (pages.pg, b_span))
+            // Where NULL comes is not in a key that leaves it to its engine.
+            let is_placed = [a, b].iter().any(|node| leaves_null_open(node));
+            let is_shared = !(kind == Kind::Order && is_placed)
+                && spelled::are_alike(kind, (pages.sqlite, a_span), (pages.pg, b_span))
                 && spelled::fits(sources, kind, pages.sqlite, pages.pg, a_span)
                 && spelled::fits(sources, kind, pages.pg, pages.sqlite, b_span);
             let found = match (here, there) {
@@ -149,17 +152,28 @@ fn null_order(sources: &Sources, name: &str, a: &Node, b: &Node) -> Diagnostic {
     let message = format!("{name}: NULL comes {ours} on SQLite and {theirs} on Postgres");
     let found = Diagnostic::error(rule::NULL_ORDER, message, a.span, format!("SQLite puts NULL {ours}"))
         .and(b.span, format!("Postgres puts NULL {theirs}"));
-    match quote(sources, a.span).filter(|text| plain(text) && !text.to_uppercase().contains(" NULLS ")) {
+    let key_of = |node: &Node| {
+        let text = quote(sources, node.span)?;
+        let end = text.to_uppercase().find(" NULLS ").unwrap_or(text.len());
+        text.get(..end).map(str::to_owned)
+    };
+    match key_of(a).filter(|text| plain(text)) {
         Some(key) => ["FIRST", "LAST"].into_iter().fold(
             found.help(format!("write `{key} NULLS FIRST` or `{key} NULLS LAST` on both pages")),
             |found, place| {
-                let edits = [a, b].map(|node| (node.span, format!("{} NULLS {place}", sources.text(node.span))));
+                let edits =
+                    [a, b].into_iter().filter_map(|node| Some((node.span, format!("{} NULLS {place}", key_of(node)?))));
                 found.suggest_all(format!("write NULLS {place} on both pages"), edits)
             },
         ),
         None => found.help("write the same of NULLS FIRST and NULLS LAST on both pages"),
     }
     .help("or, if there is no NULL: `NOT NULL` in both schemas")
+}
+
+/// Whether a key among these has NULL where its engine puts it.
+fn leaves_null_open(node: &Node) -> bool {
+    matches!(node.head, Head::Key { nulls: Some(_), .. }) || node.kids.iter().any(leaves_null_open)
 }
 
 fn is_numbered(sources: &Sources, param: &Node) -> bool {
@@ -300,6 +314,9 @@ fn plain(text: &str) -> bool {
     let is_numbered = text.split(is_word).any(|between| between.ends_with(['?', '$']));
     let called = text.match_indices('(').map(|(at, _)| text[..at].trim_end().rsplit(|c| !is_word(c)).next());
     let is_shared = |name: &str| sqlite().has(name) == postgres().has_function(name);
+    // A window has its name, and keys have their place of NULL, on their own page.
+    let is_windowed = text.split(" over ").skip(1).any(|rest| !rest.trim_start().starts_with('('))
+        || text.contains("order by") && !text.contains(" nulls ");
     let words: Vec<&str> = text.split_whitespace().collect();
     let tested = words.iter().enumerate().filter(|(_, word)| **word == "is");
     let is_tested = |at: usize| {
@@ -307,7 +324,11 @@ fn plain(text: &str) -> bool {
         next.is_some_and(|word| ["null", "true", "false", "distinct"].iter().any(|known| word.starts_with(known)))
     };
     let is_tested = tested.map(|(at, _)| at).all(is_tested);
-    !ONE_SIDED.iter().any(|mark| text.contains(mark)) && !is_numbered && is_tested && called.flatten().all(is_shared)
+    !ONE_SIDED.iter().any(|mark| text.contains(mark))
+        && !is_numbered
+        && !is_windowed
+        && is_tested
+        && called.flatten().all(is_shared)
 }
 
 /// The first line of a place.

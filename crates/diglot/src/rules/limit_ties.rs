@@ -24,7 +24,7 @@
 //! ```
 
 use super::Context;
-use super::look::{bare, is_alike, tied};
+use super::look::{bare, tied};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::is_aggregate_call;
 use crate::rule;
@@ -32,7 +32,7 @@ use crate::tree::{Expr, ExprKind, Part, Query, Rows, Select};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     // What a page of a list ends with has a rule of its own; what one page alone lacks, the comparison tells.
-    let is_page = [Some(context.page), context.facing].into_iter().flatten().any(|page| page.raw.behind.is_some());
+    let is_page = context.page.raw.optional.iter().any(|part| part.chooser.page().is_some());
     if !context.is_pg_of_pair() || is_page {
         return;
     }
@@ -68,7 +68,7 @@ fn is_asked_for_one(part: &Part, query: &Query) -> bool {
 
 /// Whether rows with one place in the order are the same in all that is looked at.
 fn shows_keys_alone(query: &Query, select: &Select) -> bool {
-    let is_key = |expr: &Expr| query.order.iter().any(|key| is_alike(bare(&key.expr), bare(expr)));
+    let is_key = |expr: &Expr| query.order.iter().any(|key| bare(&key.expr).is_alike(bare(expr)));
     let is_told = |expr: &Expr| {
         let columns = expr.exprs().into_iter().filter(|inner| matches!(inner.kind, ExprKind::Column { .. }));
         is_key(expr) || !is_aggregate_call(expr) && columns.into_iter().all(is_key)

@@ -19,7 +19,7 @@ use crate::tree::{
 };
 use crate::types::{Base, Type};
 
-pub(super) use bounds::{Bounds, is_alike, is_same};
+pub(super) use bounds::{Bounds, is_same};
 pub(super) use many::tied;
 
 /// Every condition of a part that must hold for a row to count: conjuncts of WHERE and of ON, at every depth.

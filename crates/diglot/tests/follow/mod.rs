@@ -37,7 +37,10 @@ impl Followed {
             for way in ways {
                 self.ways += 1;
                 let left = check(&way.inputs);
-                let is_still = left.iter().any(|it| it.rule == finding.rule && it.message == finding.message);
+                // Of several differences that one finding tells, one may be mended.
+                let is_still = left
+                    .iter()
+                    .any(|it| (it.rule, &it.message, &it.seal) == (finding.rule, &finding.message, &finding.seal));
                 let new = left.iter().filter(|it| it.severity == Severity::Error);
                 let new: Vec<_> = new.filter(|it| !known.contains(&about(it))).collect();
                 if is_still || !new.is_empty() {
@@ -78,7 +81,11 @@ fn ways(inputs: &Inputs, finding: &Diagnostic) -> Vec<Way> {
         let inputs = Inputs { sources: edited(&inputs.sources, &suggestion.edits), ..inputs.clone() };
         ways.push(Way { written: suggestion.message.clone(), inputs });
     }
-    for line in finding.help.iter().filter_map(|help| declaration(help)) {
+    let lines = finding.help.iter().filter_map(|help| declaration(help));
+    let (differences, others): (Vec<String>, Vec<String>) = lines.partition(|line| line.starts_with("-- diverges("));
+    // What happens on a conflict, and what is assigned then, are declared together.
+    let together = (!differences.is_empty()).then(|| differences.join("\n"));
+    for line in others.into_iter().chain(together) {
         let name = finding.message.split(':').next().unwrap_or_default();
         if let Some(sources) = declared(&inputs.sources, name, &line) {
             ways.push(Way { written: line, inputs: Inputs { sources, ..inputs.clone() } });

@@ -1,6 +1,9 @@
 //! Cases of rules about orders that nobody says, and about sums that one engine keeps in decimals.
 
-use super::Case;
+use diglot::compile;
+use diglot::config::Config;
+
+use super::{Case, found_by, project};
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -128,3 +131,37 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
 ];
+
+#[test]
+fn an_insert_that_names_its_values_in_another_order_than_the_numbers_is_told() {
+    let of = |columns: &str, numbers: &str, settings: &str| {
+        let named = "INSERT INTO event (event_id, job_id, kind) VALUES (:event_id, :job_id, :kind)";
+        let numbered = format!("INSERT INTO event ({columns}) VALUES ({numbers})");
+        let config = Config::parse(settings, "diglot.toml").expect("settings");
+        found_by(config, &[named, &numbered], None).contains("param-order-differs")
+    };
+    assert!(of("event_id, job_id, kind", "$2, $1, $3", "generate = false"));
+    assert!(of("job_id, event_id, kind", "$1, $2, $3", "generate = false"));
+    assert!(!of("event_id, job_id, kind", "$1, $2, $3", "generate = false"));
+    assert!(!of("job_id, event_id, kind", "$2, $1, $3", "generate = false"));
+    assert!(!of("event_id, job_id, kind", "$2, $1, $3", ""), "a generated function binds by name");
+}
+
+/// Pairs that differ in a word that both pages have, with what the finding says of it.
+const REASONS: &[(&[&str], &str)] = &[
+    (&["SELECT substr(lane, -2) AS tail FROM job"], "counts a negative place from the end"),
+    (&["SELECT round(x) AS whole FROM job"], "rounds halves away from zero"),
+    (&["SELECT CAST(x AS BIGINT) AS whole FROM job"], "`CAST(f64 AS bigint)` drops the fraction"),
+    (&["SELECT raw ->> 'n' AS n FROM job"], "gives every member as a text"),
+];
+
+#[test]
+fn where_both_pages_have_one_text_the_reason_is_named() {
+    for (texts, said) in REASONS {
+        let found = compile(&project(Config::default(), texts, None)).diagnostics;
+        let notes: Vec<&String> = found.iter().flat_map(|finding| &finding.notes).collect();
+        assert!(notes.iter().any(|note| note.contains(said)), "{texts:?}: {found:?}");
+        let vague = |help: &String| help.contains("in two ways") || help == "write the same on both pages";
+        assert!(!found.iter().flat_map(|finding| &finding.help).any(vague), "{texts:?}");
+    }
+}

@@ -165,3 +165,20 @@ fn value(number: f64, base: &Base) -> Option<Value> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{inexact, solutions};
+
+    #[test]
+    fn products_with_a_decimal_are_tried_where_binary_fractions_miss_them() {
+        assert!(solutions(&[0.1, 0.3]).contains(&3.0));
+        assert!(solutions(&[0.9, 0.1]).contains(&1.0));
+        for decimal in [0.7, 1.1, 1.15] {
+            let found = inexact(decimal);
+            assert!(!found.is_empty(), "{decimal}");
+            assert!(found.chunks(2).all(|pair| pair[0] * decimal != pair[1]), "{decimal}: {found:?}");
+        }
+        assert!(inexact(0.5).is_empty() && inexact(0.25).is_empty());
+    }
+}

@@ -131,5 +131,7 @@ fn texts(values: &[Value]) -> Vec<String> {
 
 /// A capital as a small letter, and the other way round.
 fn turned(letter: char) -> char {
-    if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }
+    let mut other: Vec<char> =
+        if letter.is_uppercase() { letter.to_lowercase().collect() } else { letter.to_uppercase().collect() };
+    if other.len() == 1 { other.remove(0) } else { letter }
 }

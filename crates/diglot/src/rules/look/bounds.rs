@@ -217,32 +217,6 @@ impl Context<'_> {
     }
 }
 
-/// Whether two expressions say the same in two places.
-pub(in crate::rules) fn is_alike(one: &Expr, other: &Expr) -> bool {
-    let are_alike = |ones: &[Expr], others: &[Expr]| {
-        ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| is_alike(one, other))
-    };
-    match (&one.kind, &other.kind) {
-        (ExprKind::Number(one), ExprKind::Number(other)) | (ExprKind::Text(one), ExprKind::Text(other)) => one == other,
-        (ExprKind::Cast { expr, to, .. }, ExprKind::Cast { expr: other, to: other_to, .. }) => {
-            to == other_to && is_alike(expr, other)
-        }
-        (ExprKind::Collate { expr, .. }, ExprKind::Collate { expr: other, .. }) => is_alike(expr, other),
-        (ExprKind::Unary { op, expr }, ExprKind::Unary { op: other_op, expr: other }) => {
-            op == other_op && is_alike(expr, other)
-        }
-        (
-            ExprKind::Binary { op, left, right },
-            ExprKind::Binary { op: other_op, left: other_left, right: other_right },
-        ) => op == other_op && is_alike(left, other_left) && is_alike(right, other_right),
-        (
-            ExprKind::Call { name, args, star, over: None, filter: None, .. },
-            ExprKind::Call { name: other_name, args: others, star: other_star, over: None, filter: None, .. },
-        ) => name == other_name && star == other_star && are_alike(args, others),
-        _ => is_same(one, other),
-    }
-}
-
 /// Whether two expressions are the same column of the same source, or the same parameter.
 pub(in crate::rules) fn is_same(one: &Expr, other: &Expr) -> bool {
     match (&one.kind, &other.kind) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::Context;
-use super::{bare, folds, is_alike, read_from, split};
+use super::{bare, folds, read_from, split};
 use crate::page::ORDINALITY;
 use crate::tree::{Expr, ExprKind, Query, Rows, Select, Source, SourceId, SourceKind};
 
@@ -97,7 +97,7 @@ pub(in crate::rules) fn tied<'t>(
     }
     let mut conditions = Vec::new();
     split(select.filter.as_ref(), &mut conditions);
-    let sorts = |group: &Expr| query.order.iter().any(|key| is_alike(&key.expr, group));
+    let sorts = |group: &Expr| query.order.iter().any(|key| key.expr.is_alike(group));
     if !select.group.is_empty() && select.group.iter().all(sorts) {
         return None;
     }
