@@ -9,9 +9,11 @@ mod difference;
 mod implied;
 mod leftover;
 mod numbers;
+mod reason;
 mod report;
 mod rows;
 mod settings;
+mod spelled;
 mod undeclared;
 
 use std::cell::Cell;
@@ -316,7 +318,7 @@ impl Pair<'_> {
         let found =
             Diagnostic::error(kind.rule(), message, self.sqlite.raw.name_span, format!("SQLite: {}", sqlite.name))
                 .and(self.pg.raw.name_span, format!("Postgres: {}", pg.name))
-                .help("write the same on both pages")
+                .help(format!("make both pages one of the two: `{}`, or `{}`", sqlite.name, pg.name))
                 .help(report::declaration(kind, ""));
         self.found.push(found.sealed(seal));
     }
@@ -532,7 +534,7 @@ impl Pair<'_> {
             return;
         }
         let sealed = self.is_sealed(kind, &item, &seal, &nodes).then_some(seal.as_str());
-        let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
+        let finding = report::finding(self.sources, pages, difference, left, right, sealed);
         let (alone, named, item) = (sealed.is_some(), item, difference.shown());
         let (finding, group) = (finding.sealed(seal), group.to_owned());
         self.told.push(Told { kind, group, item, named, alone, finding });

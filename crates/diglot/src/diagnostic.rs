@@ -145,6 +145,18 @@ impl Diagnostic {
         self.change(message.into(), span, text.into(), false)
     }
 
+    /// Adds changes of several places that somebody has to choose, and that belong together.
+    #[must_use]
+    pub(crate) fn suggest_all(
+        mut self,
+        message: impl Into<String>,
+        edits: impl IntoIterator<Item = (Span, String)>,
+    ) -> Self {
+        let edits = edits.into_iter().map(|(span, text)| Edit { span, text }).collect();
+        self.suggestions.push(Suggestion { message: message.into(), edits, safe: false });
+        self
+    }
+
     fn change(mut self, message: String, span: Span, text: String, safe: bool) -> Self {
         self.suggestions.push(Suggestion { message, edits: vec![Edit { span, text }], safe });
         self

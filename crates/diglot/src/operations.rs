@@ -246,18 +246,27 @@ fn known(form: Form, word: &str) -> &'static [&'static Row] {
     forms.iter().find(|(other, _)| *other == form).map_or(&[], |(_, rows)| rows.as_slice())
 }
 
+/// The word of an expression with the types of what it is given: `substr(text, i64)`.
+pub(crate) fn signature(expr: &Expr) -> Option<String> {
+    Some(with_types(&written(expr, &BTreeSet::new()).ok()??))
+}
+
 fn unknown(dialect: Dialect, written: &Written<'_>) -> Unknown {
+    let word = Some((written.form, written.word.to_owned()));
+    Unknown { dialect, written: with_types(written), word }
+}
+
+fn with_types(written: &Written<'_>) -> String {
     let types: Vec<&str> =
         written.operands.iter().map(|operand| operand.base.map_or("?", |base| base.word())).collect();
     let word = written.word;
-    let text = match (written.form, types.as_slice()) {
+    match (written.form, types.as_slice()) {
         (Form::Infix, [left, right]) => format!("{left} {word} {right}"),
         (Form::Prefix, [only]) => format!("{word} {only}"),
         (Form::Cast, [from]) => format!("CAST({from} AS {word})"),
         (Form::Collate, _) => format!("COLLATE {word}"),
         _ => format!("{word}({})", types.join(", ")),
-    };
-    Unknown { dialect, written: text, word: Some((written.form, word.to_owned())) }
+    }
 }
 
 /// How an expression's word is written; the text of what the tree has no node for.

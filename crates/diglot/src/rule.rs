@@ -59,6 +59,7 @@ rules! {
     CAST_WIDTH = "cast_width",
     CHECKED_DELTA = "checked_delta",
     CLAIM_WAITS = "claim_waits",
+    COARSE_TIME = "coarse_time",
     COLUMN_CASE = "column_case",
     COLUMN_DUPLICATE = "column_duplicate",
     COLUMN_ORDER_DIFFERS = "column_order_differs",
@@ -79,6 +80,7 @@ rules! {
     ENGINE_REFUSES = "engine_refuses",
     ENUM_ORDER = "enum_order",
     EPOCH_TEXT = "epoch_text",
+    EXACT_QUOTIENT = "exact_quotient",
     EXPLICIT_NUMBER = "explicit_number",
     FORMAT_DIRECTIVE = "format_directive",
     FUNCTION_ON_SHARDS = "function_on_shards",
@@ -102,6 +104,7 @@ rules! {
     LIKE_BACKSLASH = "like_backslash",
     LIKE_CASE = "like_case",
     LIMIT_DIFFERS = "limit_differs",
+    LIMIT_TIES = "limit_ties",
     LIMIT_WITHOUT_NUMBER = "limit_without_number",
     LIMITED_SUBQUERY = "limited_subquery",
     LOCAL_TIME = "local_time",
@@ -208,6 +211,7 @@ rules! {
     UNMATCHED_ROWS = "unmatched_rows",
     UNORDERED_LIMIT = "unordered_limit",
     UNORDERED_SET = "unordered_set",
+    UNORDERED_TEXTS = "unordered_texts",
     UNSUPPORTED_STATEMENT = "unsupported_statement",
     UNTERMINATED = "unterminated",
     UNTYPED_NULL_TEST = "untyped_null_test",
@@ -221,13 +225,14 @@ rules! {
     UPDATE_READS_TARGET = "update_reads_target",
     UPSERT_TWICE = "upsert_twice",
     VALUE_AS_TEXT = "value_as_text",
+    WEAK_LOCK = "weak_lock",
     WHERE_DIFFERS = "where_differs",
     WRONG_ONLY = "wrong_only",
 }
 
 /// The rules whose findings running both pages decides: what they warn of would show in rows. What they do not list is
 /// about locks, plans, shards, other rows than those of today, or the texts themselves.
-const DECIDED_BY_ROWS: [Rule; 47] = [
+const DECIDED_BY_ROWS: [Rule; 48] = [
     ALIAS_SHADOWS,
     CAST_LENGTH,
     CAST_WIDTH,
@@ -238,6 +243,7 @@ const DECIDED_BY_ROWS: [Rule; 47] = [
     DIVIDED_BY_ZERO,
     ENUM_ORDER,
     EPOCH_TEXT,
+    EXACT_QUOTIENT,
     FORMAT_DIRECTIVE,
     GROUP_BARE_COLUMN,
     GROUP_DIFFERS,

@@ -4,6 +4,7 @@
 //! it came from. `resolve` builds it, `infer` reads parameter types from it, `normal` rewrites it,
 //! `facts` takes it apart.
 
+mod alike;
 mod constant;
 mod walk;
 

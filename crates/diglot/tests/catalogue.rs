@@ -20,8 +20,14 @@ mod case;
 use case::{BETWEEN_SESSIONS, Declared, cases, page, with_names};
 
 /// Findings that every bare statement of a case would have: a case gives its columns no names.
-const BARE: [&str; 5] =
-    ["column-unnamed", "column-duplicate", "cardinality-columns", "column-type-unknown", "unordered-limit"];
+const BARE: [&str; 6] = [
+    "column-unnamed",
+    "column-duplicate",
+    "cardinality-columns",
+    "column-type-unknown",
+    "unordered-limit",
+    "limit-ties",
+];
 
 /// A bare NULL as an argument has no type that could be declared.
 const UNTYPED: &str = "param-type-unknown";
@@ -34,12 +40,13 @@ const TEXTS_OF_ANY_TYPE: [&str; 5] =
     ["param-coalesce-narrow", "param-insert-union", "param-reuse-width", "param-unused", "uuid-text-bound-to-blob"];
 
 /// Why a case that a compiler can decide is not answered as recommended.
-const REASONS: [(&str, &str); 5] = [
+const REASONS: [(&str, &str); 6] = [
     (
         "clock-timestamp-per-row",
         "a warning is for what may be meant; the two counts are of different things in different words",
     ),
     ("decimal-literal-type", "a function that decodes an f64 would fail on every row of Postgres"),
+    ("group-alias-shadows", "small letters are sorted by a language on Postgres, beside spaces and hyphens"),
     ("json-arrow-on-array-text", "the same operator reads another element on each engine, so the columns differ"),
     (
         "json-set-real",

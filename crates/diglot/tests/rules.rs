@@ -1,5 +1,10 @@
 //! Each lint on text that means something else on each engine: a pair where it fires, and one where it is silent.
 
+mod follow;
+#[path = "rules/helps.rs"]
+mod helps;
+#[path = "rules/orders.rs"]
+mod orders;
 #[path = "rules/picked.rs"]
 mod picked;
 #[path = "rules/values.rs"]
@@ -457,11 +462,21 @@ const CASES: &[Case] = &[
     },
 ];
 
+fn cases() -> impl Iterator<Item = &'static Case> {
+    [CASES, orders::CASES, picked::CASES, values::CASES].into_iter().flatten()
+}
+
 fn found(texts: &[&str], allow: Option<&str>) -> BTreeSet<&'static str> {
     found_by(Config::default(), texts, allow)
 }
 
 fn found_by(config: Config, texts: &[&str], allow: Option<&str>) -> BTreeSet<&'static str> {
+    let findings = compile(&project(config, texts, allow)).diagnostics;
+    findings.iter().map(|finding| finding.rule).collect()
+}
+
+/// A project of one pair.
+fn project(config: Config, texts: &[&str], allow: Option<&str>) -> Inputs {
     let mut sources = Sources::default();
     sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE));
     sources.add(SourceFile::new("schema/pg/0001_all.sql", PG));
@@ -470,14 +485,13 @@ fn found_by(config: Config, texts: &[&str], allow: Option<&str>) -> BTreeSet<&'s
         let text = format!("-- name: case_one :many\n{allow}{};\n", text.expect("a case has a text"));
         sources.add(SourceFile::new(format!("sql/{dialect}/case.sql"), text));
     }
-    let findings = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
-    findings.iter().map(|finding| finding.rule).collect()
+    Inputs { config, sources, ..Inputs::default() }
 }
 
 #[test]
 fn every_rule_fires_where_the_engines_differ_and_is_silent_where_they_do_not() {
     let mut wrong = Vec::new();
-    for case in CASES.iter().chain(picked::CASES).chain(values::CASES) {
+    for case in cases() {
         let (fired, silent) = (found(case.fires, None), found(case.silent, None));
         let unreadable = ["syntax", "unsupported-statement", "unknown-column", "unknown-table"];
         if !fired.contains(case.rule) || unreadable.iter().any(|rule| fired.contains(rule)) {
@@ -492,7 +506,7 @@ fn every_rule_fires_where_the_engines_differ_and_is_silent_where_they_do_not() {
 
 #[test]
 fn every_rule_is_silenced_by_a_declaration_with_a_reason() {
-    for case in CASES.iter().chain(picked::CASES).chain(values::CASES) {
+    for case in cases() {
         assert!(!found(case.fires, Some(case.rule)).contains(case.rule), "{} cannot be allowed", case.rule);
     }
 }

@@ -56,9 +56,60 @@ fn where_a_program_binds_by_itself_ids_of_any_length_are_an_error_once_for_all_s
     let of = |[sqlite, pg]: [&str; 2], declared: &str| {
         found_by(Config::parse("generate = false", "diglot.toml").expect("settings"), sqlite, pg, declared)
     };
-    assert_eq!(of(LOOSE, ""), ["unchecked-uuid job.id"]);
-    assert_eq!(of(LOOSE, "-- allow(unchecked-uuid.job.id): the program binds 16 bytes\n"), [""; 0]);
+    assert_eq!(of(LOOSE, ""), ["nullable-key job.id", "unchecked-uuid job.id", "narrow-column job.n"]);
+    let bound = "-- allow(unchecked-uuid.job.id): the program binds 16 bytes\n";
+    assert_eq!(of(LOOSE, bound), ["nullable-key job.id", "narrow-column job.n"]);
     assert_eq!(of(CAREFUL, ""), [""; 0]);
+    let keys = |null: &str| {
+        [
+            format!(
+                "CREATE TABLE seat (hall INTEGER{null}, mark TEXT{null}, taken BIGINT NOT NULL, PRIMARY KEY (hall, mark));"
+            ),
+            "CREATE TABLE seat (hall bigint, mark text, taken bigint NOT NULL, PRIMARY KEY (hall, mark));".to_owned(),
+        ]
+    };
+    let of_keys = |[sqlite, pg]: [String; 2]| of([sqlite.as_str(), pg.as_str()], "");
+    assert_eq!(of_keys(keys("")), ["nullable-key seat.hall, seat.mark"]);
+    assert_eq!(of_keys(keys(" NOT NULL")), [""; 0]);
+}
+
+#[test]
+fn every_narrow_column_has_its_line() {
+    let columns: Vec<String> = (0..12).map(|at| format!("n{at} INTEGER NOT NULL")).collect();
+    let schema = format!("CREATE TABLE wide (id BIGINT NOT NULL PRIMARY KEY, {});", columns.join(", "));
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", schema.as_str()));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", schema.as_str()));
+    let config = Config::parse("generate = false", "diglot.toml").expect("settings");
+    let found = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
+    let narrow: Vec<_> = found.iter().filter(|finding| finding.rule == "narrow-column").collect();
+    assert_eq!(narrow.iter().map(|finding| finding.labels.len()).collect::<Vec<_>>(), [12]);
+}
+
+#[test]
+fn a_name_that_sqlite_does_not_know_makes_a_column_of_numbers() {
+    let of = |sqlite: &str, pg: &str| {
+        let table = |column: &str, rest: &str| {
+            format!("CREATE TABLE book (id BIGINT NOT NULL PRIMARY KEY, shelf {column}){rest};")
+        };
+        let told = found(&table(sqlite, ""), &table(pg, ""), "", false);
+        told.iter().any(|told| told.starts_with("schema-type-differs"))
+    };
+    assert!(of("STRING NOT NULL", "text NOT NULL"));
+    assert!(of("STRING(20)", "text"));
+    assert!(!of("NVARCHAR NOT NULL", "text NOT NULL"));
+    assert!(!of("CLOB", "text"));
+}
+
+#[test]
+fn a_column_without_a_type_keeps_a_document_as_it_is_bound() {
+    let of = |sqlite: &str, settings: &str| {
+        let sqlite = format!("CREATE TABLE note (id BIGINT NOT NULL PRIMARY KEY, doc{sqlite});");
+        let config = Config::parse(settings, "diglot.toml").expect("settings");
+        found_by(config, &sqlite, "CREATE TABLE note (id bigint NOT NULL PRIMARY KEY, doc jsonb);", "")
+    };
+    assert_eq!(of("", "generate = false"), ["unchecked-json note.doc"]);
+    assert_eq!(of(" TEXT", "generate = false"), [""; 0]);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 mod change;
 mod choices;
+mod helps;
 mod make;
 mod schema;
 mod shapes;

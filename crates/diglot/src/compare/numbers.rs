@@ -1,6 +1,6 @@
 //! Parameters by their numbers, for callers that bind by number on both databases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Pair, report};
 use crate::diagnostic::Diagnostic;
@@ -9,6 +9,7 @@ use crate::facts::Kind;
 use crate::infer::PageOf;
 use crate::rule;
 use crate::source::{Sources, Span};
+use crate::tree::{Body, Part};
 
 /// The numbers of the parameters that are bound by number, by name, and where each stands first.
 fn of(sources: &Sources, page: &PageOf<'_>) -> BTreeMap<String, (u32, Span)> {
@@ -31,7 +32,42 @@ fn of(sources: &Sources, page: &PageOf<'_>) -> BTreeMap<String, (u32, Span)> {
     numbers
 }
 
+/// The names of the parameters of an INSERT in the order of the text, where none has a number.
+fn in_order<'p>(page: &'p PageOf<'_>) -> Option<Vec<(&'p str, Span)>> {
+    let is_insert = |part: &Part| matches!(part.body, Body::Insert(_));
+    let mut uses: Vec<(&str, Span)> = page.tree.params.iter().map(|param| (param.name.as_str(), param.span)).collect();
+    uses.sort_by_key(|(_, span)| *span);
+    let mut seen = BTreeSet::new();
+    uses.retain(|(name, _)| seen.insert(*name));
+    (page.tree.parts.iter().any(is_insert) && page.tree.params.iter().all(|param| param.number.is_none()))
+        .then_some(uses)
+}
+
 impl Pair<'_> {
+    /// Parameters that one page of an INSERT names in another order than that of their numbers on the other: whoever binds
+    /// the values that a list of names gives, one after the other, stores them in each other's columns.
+    fn named_beside_numbers(&mut self) {
+        let sides = [(self.sqlite, self.pg), (self.pg, self.sqlite)];
+        let swapped = sides.into_iter().find_map(|(named, numbered)| {
+            let (names, numbers) = (in_order(named)?, of(self.sources, numbered));
+            let given = names.iter().map(|(name, _)| numbers.get(*name)).collect::<Option<Vec<_>>>()?;
+            let mut places = (1..).zip(names.iter().zip(given));
+            places.find_map(|(place, ((name, at), (number, facing)))| {
+                (place != *number).then(|| ((*name).to_owned(), place, *at, *number, *facing))
+            })
+        });
+        let Some((param, place, at, number, facing)) = swapped else { return };
+        if self.waive(Kind::Params, &param, &digest::seal(&param), &[], self.whole()).is_some() {
+            return;
+        }
+        let message = format!("{}: `{param}` is named as number {place} and numbered as {number}", self.name());
+        let found = Diagnostic::warning(rule::PARAM_ORDER_DIFFERS, message, at, format!("named as number {place}"))
+            .and(facing, format!("number {number}"))
+            .help("write columns and values in one order on both pages")
+            .help(report::declaration(Kind::Params, ""));
+        self.found.push(found);
+    }
+
     /// Parameters that have one number on this page and another one on that: whoever binds by number binds another
     /// value. Where something else differs that may be the reason, it is told there.
     pub(super) fn numbers(&mut self) {
@@ -41,7 +77,9 @@ impl Pair<'_> {
             (number != other).then(|| (name.clone(), (*number, *span), (*other, *facing)))
         };
         let differing: Vec<_> = ours.iter().filter_map(both).collect();
-        let Some((param, (number, span), (other, facing))) = differing.first() else { return };
+        let Some((param, (number, span), (other, facing))) = differing.first() else {
+            return self.named_beside_numbers();
+        };
         let told = differing.iter().map(|(name, (number, _), (other, _))| format!("{name} {number} {other}"));
         let seal = digest::seal(&told.collect::<Vec<_>>().join("; "));
         if self.waive(Kind::Params, param, &seal, &[], self.whole()).is_some() {

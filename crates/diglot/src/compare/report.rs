@@ -1,11 +1,12 @@
 //! How a difference is worded: what stands under the carets, and the lines to write.
 
 use super::difference::Difference;
-use super::undeclared;
+use super::{reason, spelled, undeclared};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Both;
 use crate::engine::{postgres, sqlite};
 use crate::facts::Kind;
+use crate::infer::PageOf;
 use crate::normal::{Head, Node, Place};
 use crate::rule::{self, Rule};
 use crate::source::{Sources, Span};
@@ -37,13 +38,13 @@ pub(super) fn seal(kind: Kind, group: &str, item: &str, keys: Both<Option<String
 /// The finding. `left` and `right` are where the groups stand.
 pub(super) fn finding(
     sources: &Sources,
-    name: &str,
+    pages: Both<&PageOf<'_>>,
     difference: &Difference<'_>,
     left: Span,
     right: Span,
     seal: Option<&str>,
 ) -> Diagnostic {
-    let kind = difference.kind;
+    let (kind, name) = (difference.kind, pages.sqlite.raw.name.as_str());
     let named = match seal {
         Some(seal) => format!("{}#{seal}", difference.named()),
         None => difference.named(),
@@ -71,11 +72,14 @@ pub(super) fn finding(
             };
             let found = Diagnostic::error(rule(kind, a, b), message, a_span, says("SQLite", &here))
                 .and(b_span, says("Postgres", &there));
+            // Where NULL comes is not in a key that leaves it to its engine.
+            let is_placed = [a, b].iter().any(|node| leaves_null_open(node));
+            let is_shared = !(kind == Kind::Order && is_placed)
+                && spelled::are_alike(kind, (pages.sqlite, a_span), (pages.pg, b_span))
+                && spelled::fits(sources, kind, pages.sqlite, pages.pg, a_span)
+                && spelled::fits(sources, kind, pages.pg, pages.sqlite, b_span);
             let found = match (here, there) {
-                (Some(here), Some(there)) if here == there => {
-                    found.help("the engines read this text in two ways: write on one page what means the same")
-                }
-                (Some(here), Some(there)) if plain(&here) && plain(&there) => {
+                (Some(here), Some(there)) if here != there && plain(&here) && plain(&there) && is_shared => {
                     let texts =
                         (format!("write `{there}` on the SQLite page"), format!("write `{here}` on the Postgres page"));
                     found
@@ -83,7 +87,16 @@ pub(super) fn finding(
                         .suggest(texts.0, a_span, there)
                         .suggest(texts.1, b_span, here)
                 }
-                _ => found.help("write the same on both pages"),
+                (here, there) => {
+                    let why = reason::why(pages.map(|page| page.tree), a, b);
+                    let found = why.into_iter().fold(found, Diagnostic::note);
+                    match here.is_some() && here == there {
+                        true => found.help(
+                            "write it in other words on one page, so that they do there what these do on the other",
+                        ),
+                        false => found.help("say one thing on both pages, each in words that its engine has"),
+                    }
+                }
             };
             match undeclared::line(sqlite, pg) {
                 Some(line) => found
@@ -121,7 +134,13 @@ fn unknown(sources: &Sources, name: &str, a: &Node, b: &Node) -> Option<Diagnost
         found = found.help(format!("known on {engine} and near: `{}`", near.join("`, `")));
     }
     found = found.help("write it with words that are known, on both pages");
-    Some(found.help("or take responsibility: `-- allow(unknown-operation): <why both engines do the same here>`"))
+    // Pages that say two things differ in them, whatever is known of their words.
+    Some(match a.spelling() == b.spelling() {
+        true => {
+            found.help("or take responsibility: `-- allow(unknown-operation): <why both engines do the same here>`")
+        }
+        false => found,
+    })
 }
 
 /// Two keys that differ in where NULL comes. Often both pages have the same text, which means two things.
@@ -133,11 +152,28 @@ fn null_order(sources: &Sources, name: &str, a: &Node, b: &Node) -> Diagnostic {
     let message = format!("{name}: NULL comes {ours} on SQLite and {theirs} on Postgres");
     let found = Diagnostic::error(rule::NULL_ORDER, message, a.span, format!("SQLite puts NULL {ours}"))
         .and(b.span, format!("Postgres puts NULL {theirs}"));
-    match quote(sources, a.span).filter(|text| plain(text) && !text.to_uppercase().contains(" NULLS ")) {
-        Some(key) => found.help(format!("write `{key} NULLS FIRST` or `{key} NULLS LAST` on both pages")),
+    let key_of = |node: &Node| {
+        let text = quote(sources, node.span)?;
+        let end = text.to_uppercase().find(" NULLS ").unwrap_or(text.len());
+        text.get(..end).map(str::to_owned)
+    };
+    match key_of(a).filter(|text| plain(text)) {
+        Some(key) => ["FIRST", "LAST"].into_iter().fold(
+            found.help(format!("write `{key} NULLS FIRST` or `{key} NULLS LAST` on both pages")),
+            |found, place| {
+                let edits =
+                    [a, b].into_iter().filter_map(|node| Some((node.span, format!("{} NULLS {place}", key_of(node)?))));
+                found.suggest_all(format!("write NULLS {place} on both pages"), edits)
+            },
+        ),
         None => found.help("write the same of NULLS FIRST and NULLS LAST on both pages"),
     }
     .help("or, if there is no NULL: `NOT NULL` in both schemas")
+}
+
+/// Whether a key among these has NULL where its engine puts it.
+fn leaves_null_open(node: &Node) -> bool {
+    matches!(node.head, Head::Key { nulls: Some(_), .. }) || node.kids.iter().any(leaves_null_open)
 }
 
 fn is_numbered(sources: &Sources, param: &Node) -> bool {
@@ -178,7 +214,9 @@ fn alone(
     match quote(sources, node.span) {
         Some(text) if plain(&text) => found
             .help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text))),
-        _ => found.help(format!("write it on the {there} page too, or delete it on the {here} page")),
+        _ => {
+            found.help(format!("say it on the {there} page in words that {there} has, or delete it on the {here} page"))
+        }
     }
 }
 
@@ -199,7 +237,9 @@ fn clause(difference: &Difference<'_>, text: &str) -> String {
 fn rule(kind: Kind, a: &Node, b: &Node) -> Rule {
     match (&a.head, &b.head) {
         (Head::Param(_), Head::Param(_)) => rule::PARAM_DIFFERS,
-        (Head::Key { desc: ours, nulls: Some(_) }, Head::Key { desc: theirs, nulls: Some(_) }) if ours == theirs => {
+        (Head::Key { desc: ours, nulls: Some(_) }, Head::Key { desc: theirs, nulls: Some(_) })
+            if ours == theirs && a.kids.iter().zip(&b.kids).all(|(ours, theirs)| ours.is_same(theirs)) =>
+        {
             rule::NULL_ORDER
         }
         _ => kind.rule(),
@@ -270,9 +310,25 @@ const ONE_SIDED: [&str; 19] = [
 fn plain(text: &str) -> bool {
     let text = text.to_lowercase();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    // Numbers of parameters are written in two ways.
+    let is_numbered = text.split(is_word).any(|between| between.ends_with(['?', '$']));
     let called = text.match_indices('(').map(|(at, _)| text[..at].trim_end().rsplit(|c| !is_word(c)).next());
     let is_shared = |name: &str| sqlite().has(name) == postgres().has_function(name);
-    !ONE_SIDED.iter().any(|mark| text.contains(mark)) && called.flatten().all(is_shared)
+    // A window has its name, and keys have their place of NULL, on their own page.
+    let is_windowed = text.split(" over ").skip(1).any(|rest| !rest.trim_start().starts_with('('))
+        || text.contains("order by") && !text.contains(" nulls ");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let tested = words.iter().enumerate().filter(|(_, word)| **word == "is");
+    let is_tested = |at: usize| {
+        let next = words[at + 1..].iter().find(|word| **word != "not");
+        next.is_some_and(|word| ["null", "true", "false", "distinct"].iter().any(|known| word.starts_with(known)))
+    };
+    let is_tested = tested.map(|(at, _)| at).all(is_tested);
+    !ONE_SIDED.iter().any(|mark| text.contains(mark))
+        && !is_numbered
+        && !is_windowed
+        && is_tested
+        && called.flatten().all(is_shared)
 }
 
 /// The first line of a place.

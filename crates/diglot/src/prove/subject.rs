@@ -497,22 +497,14 @@ fn order(tree: &Statement, tables: &[Table]) -> Order {
         return Order::Free;
     }
     let outputs = crate::infer::origin::query_outputs(&query.rows);
-    let place = |key: &Expr| outputs.iter().position(|output| same(key, &output.expr));
+    let place =
+        |key: &Expr| outputs.iter().position(|output| key.span == output.expr.span || key.is_alike(&output.expr));
     let places: Vec<Option<usize>> = query.order.iter().map(|key| place(&key.expr)).collect();
     if is_total(query, tables) {
         return Order::Total;
     }
     // What is sorted by and not shown cannot be seen; what comes behind it counts within its ties only.
     Order::By(places.into_iter().map_while(|place| place).collect())
-}
-
-fn same(a: &Expr, b: &Expr) -> bool {
-    match (&a.kind, &b.kind) {
-        (ExprKind::Column { source, column }, ExprKind::Column { source: other, column: named }) => {
-            source == other && column == named
-        }
-        _ => a.span == b.span,
-    }
 }
 
 /// A plain select of one table.

@@ -3,7 +3,7 @@
 //! # What it finds
 //!
 //! On the Postgres page: an UPDATE or a DELETE of rows that a subquery with LIMIT and FOR UPDATE picks from the same table,
-//! behind IN or ANY, or in FROM or USING.
+//! behind IN, ANY or EXISTS, or in FROM or USING.
 //!
 //! # Why it bites
 //!
@@ -61,7 +61,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 /// The subquery with which an expression joins rows. A scalar one and that of ARRAY run once.
 fn joined_to(expr: &Expr) -> Option<&Query> {
     match &expr.kind {
-        ExprKind::InQuery { query, .. } => Some(query),
+        ExprKind::InQuery { query, .. } | ExprKind::Exists { query, .. } => Some(query),
         ExprKind::Any { right, .. } => match &right.kind {
             ExprKind::Scalar(query) => Some(query),
             _ => None,

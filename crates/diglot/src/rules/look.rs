@@ -7,17 +7,20 @@ mod many;
 use super::Context;
 use crate::dialect::Dialect;
 use crate::infer::PageOf;
+use crate::infer::origin::query_outputs;
 use crate::page::{AnnotationKind, Slice};
 use crate::resolve::is_aggregate_call;
 use crate::schema::{Column, Table};
 use crate::source::{Sources, Span};
 use crate::split::lexer::{self, Token};
 use crate::tree::{
-    Assignment, Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, Update,
+    Assignment, Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, SourceKind,
+    Update,
 };
 use crate::types::{Base, Type};
 
 pub(super) use bounds::{Bounds, is_same};
+pub(super) use many::tied;
 
 /// Every condition of a part that must hold for a row to count: conjuncts of WHERE and of ON, at every depth.
 pub(super) fn conjuncts(part: &Part) -> Vec<&Expr> {
@@ -194,6 +197,18 @@ impl<'a> Context<'a> {
         let ExprKind::Column { source, column } = &expr.kind else { return None };
         let table = self.table(*source)?;
         Some((table, table.column(column)?))
+    }
+
+    /// What stands behind a column of a derived table or a CTE.
+    pub(super) fn behind(&self, source: SourceId, column: &str) -> Option<&'a Expr> {
+        let source = self.by_id.get(&source)?;
+        let query = match &source.kind {
+            SourceKind::Derived(query) => query,
+            SourceKind::Cte(name) => self.cte(name)?,
+            _ => return None,
+        };
+        let place = source.columns.iter().position(|(name, _)| name == column)?;
+        Some(&query_outputs(&query.rows).get(place)?.expr)
     }
 
     /// The type that `-- param` declares, on either page.

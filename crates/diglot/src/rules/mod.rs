@@ -12,6 +12,7 @@ mod cast_length;
 mod cast_width;
 mod checked_delta;
 mod claim_waits;
+mod coarse_time;
 mod column_case;
 mod conflict_target;
 mod counted_guard;
@@ -20,6 +21,7 @@ mod divided_by_zero;
 mod endless_recursion;
 mod enum_order;
 mod epoch_text;
+mod exact_quotient;
 mod explicit_number;
 mod format_directive;
 mod function_on_shards;
@@ -34,6 +36,7 @@ mod json_compared;
 mod key_shift;
 mod like_backslash;
 mod like_case;
+mod limit_ties;
 mod limit_without_number;
 mod limited_subquery;
 mod local_time;
@@ -90,12 +93,14 @@ mod unlocked_fence;
 mod unlocked_read;
 mod unordered_limit;
 mod unordered_set;
+mod unordered_texts;
 mod untyped_null_test;
 mod untyped_parameter;
 mod update_from_many;
 mod update_reads_target;
 mod upsert_twice;
 mod value_as_text;
+mod weak_lock;
 
 use std::collections::BTreeMap;
 
@@ -184,6 +189,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::CAST_WIDTH, cast_width::check),
     Lint::new(rule::CHECKED_DELTA, checked_delta::check),
     Lint::new(rule::CLAIM_WAITS, claim_waits::check),
+    Lint::new(rule::COARSE_TIME, coarse_time::check),
     Lint::new(rule::COLUMN_CASE, column_case::check),
     Lint::new(rule::CONFLICT_TARGET, conflict_target::check),
     Lint::new(rule::COUNTED_GUARD, counted_guard::check),
@@ -192,6 +198,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::ENDLESS_RECURSION, endless_recursion::check),
     Lint::new(rule::ENUM_ORDER, enum_order::check),
     Lint::new(rule::EPOCH_TEXT, epoch_text::check),
+    Lint::new(rule::EXACT_QUOTIENT, exact_quotient::check),
     Lint::new(rule::EXPLICIT_NUMBER, explicit_number::check),
     Lint::new(rule::FORMAT_DIRECTIVE, format_directive::check),
     Lint::new(rule::FUNCTION_ON_SHARDS, function_on_shards::check),
@@ -206,6 +213,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::KEY_SHIFT, key_shift::check),
     Lint::new(rule::LIKE_BACKSLASH, like_backslash::check),
     Lint::new(rule::LIKE_CASE, like_case::check),
+    Lint::new(rule::LIMIT_TIES, limit_ties::check),
     Lint::new(rule::LIMIT_WITHOUT_NUMBER, limit_without_number::check),
     Lint::new(rule::LIMITED_SUBQUERY, limited_subquery::check),
     Lint::new(rule::LOCAL_TIME, local_time::check),
@@ -253,12 +261,14 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::UNLOCKED_FENCE, unlocked_fence::check),
     Lint::new(rule::UNORDERED_LIMIT, unordered_limit::check),
     Lint::new(rule::UNORDERED_SET, unordered_set::check),
+    Lint::new(rule::UNORDERED_TEXTS, unordered_texts::check),
     Lint::new(rule::UNTYPED_NULL_TEST, untyped_null_test::check),
     Lint::new(rule::UNTYPED_PARAMETER, untyped_parameter::check),
     Lint::new(rule::UPDATE_FROM_MANY, update_from_many::check),
     Lint::new(rule::UPDATE_READS_TARGET, update_reads_target::check),
     Lint::new(rule::UPSERT_TWICE, upsert_twice::check),
     Lint::new(rule::VALUE_AS_TEXT, value_as_text::check),
+    Lint::new(rule::WEAK_LOCK, weak_lock::check),
 ];
 
 /// Every way in which two texts mean the same, with its text for `cargo diglot explain`.

@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! With `schema_lints = true`: a smallint or integer column of Postgres beside an INTEGER of SQLite, which no CHECK bounds.
+//! With `schema_lints = true`, or with `generate = false`, where a program fills both with 64 bits and no generated function
+//! asks for fewer: a smallint or integer column of Postgres beside an INTEGER of SQLite, which no CHECK bounds.
 //!
 //! # Why it bites
 //!

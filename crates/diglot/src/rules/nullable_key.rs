@@ -2,8 +2,8 @@
 //!
 //! # What it finds
 //!
-//! With `schema_lints = true`: columns of a primary key without NOT NULL, in a table that is neither STRICT nor WITHOUT
-//! ROWID.
+//! With `schema_lints = true`, or with `generate = false`, where no generated function keeps NULL out: columns of a primary
+//! key without NOT NULL, in a table that is neither STRICT nor WITHOUT ROWID.
 //!
 //! # Why it bites
 //!

@@ -21,7 +21,7 @@
 //! ```
 
 use super::Context;
-use super::look::split;
+use super::look::tied;
 use crate::diagnostic::Diagnostic;
 use crate::rule;
 use crate::tree::{Body, Rows};
@@ -31,13 +31,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let result = context.page.tree.result.and_then(|part| context.page.tree.parts.get(part));
     let Some(Body::Query(query)) = result.map(|part| &part.body) else { return };
     let Rows::Select(select) = &query.rows else { return };
-    let mut conditions = Vec::new();
-    split(select.filter.as_ref(), &mut conditions);
     let never_null = query.order.iter().filter(|key| key.expr.ty.as_ref().is_some_and(|ty| !ty.nullable));
     let keys: Vec<_> = never_null.map(|key| &key.expr).collect();
-    let sources: Vec<_> = select.from.iter().collect();
-    let open = context.unpinned(&sources, conditions, &keys);
-    let Some(source) = sources.iter().find(|source| open.contains(&source.id)) else { return };
+    let Some(source) = tied(context, query, select, &keys) else { return };
     let message = format!("{}: rows of `{}` may be the same in all that sorts the page", context.name(), source.alias);
     let last = query.order.last().map_or(query.span, |key| key.span);
     let finding = Diagnostic::error(rule::PAGE_TIES, message, last, "no unique key ends the order");

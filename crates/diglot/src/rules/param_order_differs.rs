@@ -3,7 +3,8 @@
 //! # What it finds
 //!
 //! With `generate = false`: `$1`, `?1` or `?` that stand for one value on one page and for another on the other, by
-//! what they are compared with, inserted into or assigned to.
+//! what they are compared with, inserted into or assigned to. In an INSERT also, as a warning, names on one page in another
+//! order than that of the numbers on the other.
 //!
 //! # Why it bites
 //!

@@ -3,7 +3,7 @@
 //! # What it finds
 //!
 //! On the Postgres page of a pair: an UPDATE that needs a row of a CTE over its own table, where the CTE asks for a column
-//! beside the key, takes no lock, and the UPDATE's own WHERE does not ask again.
+//! beside the key, takes no lock or FOR KEY SHARE alone, and the UPDATE's own WHERE does not ask again.
 //!
 //! # Why it bites
 //!
@@ -25,6 +25,7 @@
 use super::Context;
 use super::look::{asked, branches, split, tables};
 use super::unlocked_claim::asks_again;
+use super::weak_lock::KEY_ALONE;
 use crate::diagnostic::Diagnostic;
 use crate::rule;
 use crate::tree::{Body, Expr, Part, Query, Source, SourceId, Update};
@@ -40,7 +41,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             continue;
         }
         // Of rows that a LIMIT has picked `unlocked-claim` tells.
-        let is_loose = |query: &&Query| query.locks.is_empty() && query.limit.is_none();
+        let is_loose =
+            |query: &&Query| query.locks.iter().all(|lock| lock.strength == KEY_ALONE) && query.limit.is_none();
         let fences = needed(part).into_iter().filter_map(|name| context.cte(name)).filter(is_loose);
         let open = fences.into_iter().find_map(|query| {
             let own: Vec<SourceId> =

@@ -146,7 +146,8 @@ impl Pair {
         let item = format!("{}.{}", table.name, ours.name);
         let both = |here: &str, there: &str| ((ours.span, here.to_owned()), Some((theirs.span, there.to_owned())));
         self.facts += 3;
-        if let Some((why, help)) = storage::unfit(&table.name, ours, theirs).or_else(|| types(ours, theirs)) {
+        let unfit = || storage::unfit(&table.name, ours, theirs).or_else(|| types(ours, theirs));
+        if let Some((why, help)) = storage::counted(table, ours, theirs).or_else(unfit) {
             let (here, there) = both(&ours.declared, &theirs.declared);
             self.differs("type", &item, format!("schema: `{item}`: {why}"), here, there, &help);
         }

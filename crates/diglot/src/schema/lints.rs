@@ -89,7 +89,7 @@ const RULES: [Row; 14] = [
         rule::UNCHECKED_JSON,
         Severity::Warning,
         "columns of JSON may hold any text on SQLite:",
-        "write `CHECK (json_valid(…))`",
+        "write TEXT with `CHECK (json_valid(…))`",
     ),
     (rule::UNCHECKED_FLAG, Severity::Warning, "flags may hold any number on SQLite:", "write `CHECK (… IN (0, 1))`"),
     (rule::UNCHECKED_UUID, Severity::Warning, "ids may have any length on SQLite:", "write `CHECK (length(…) = 16)`"),
@@ -102,7 +102,10 @@ const RULES: [Row; 14] = [
 ];
 
 /// What a generated function sees to, and a program of its own may bind otherwise.
-const BOUND_AS_IT_IS: Rule = rule::UNCHECKED_UUID;
+const BOUND_AS_IT_IS: [Rule; 3] = [rule::UNCHECKED_UUID, rule::NULLABLE_KEY, rule::NARROW_COLUMN];
+
+/// What a column without a type holds: nothing makes a text of bytes there.
+const AS_BOUND: &str = "bytes or text, as they are bound";
 
 /// Whether a lint of the schemas has that name.
 pub(crate) fn is_lint(rule: &str) -> bool {
@@ -116,7 +119,8 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
     remarks.extend(without_parent(pg));
     remarks.extend(shards::check(config, pg));
     if config.schema_lints || !config.generate.enabled {
-        let is_asked = |remark: &Remark| config.schema_lints || remark.rule == BOUND_AS_IT_IS;
+        let is_asked =
+            |remark: &Remark| config.schema_lints || BOUND_AS_IT_IS.contains(&remark.rule) || remark.label == AS_BOUND;
         remarks.extend(careless(config, sqlite, pg).into_iter().filter(is_asked));
     }
     let mut found = Vec::new();
@@ -142,7 +146,8 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
         }
     }
     for (rule, severity, says, help) in RULES {
-        let severity = if rule == BOUND_AS_IT_IS && !config.generate.enabled { Severity::Error } else { severity };
+        let is_by_itself = rule == rule::UNCHECKED_UUID && !config.generate.enabled;
+        let severity = if is_by_itself { Severity::Error } else { severity };
         found.extend(by_rule.get(rule.name).and_then(|remarks| finding(rule, severity, says, help, remarks)));
     }
     for (annotation, _) in declared.iter().zip(used).filter(|(_, used)| !used) {
@@ -182,7 +187,9 @@ fn finding(rule: Rule, severity: Severity, says: &str, help: &str, remarks: &[Re
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     let message = format!("schema: {says} {}{more}", names.join(", "));
     let mut found = Diagnostic { severity, ..Diagnostic::error(rule, message, first.span, first.label.clone()) };
-    for remark in remarks.iter().skip(1).take(NAMED - 1) {
+    // How wide a number is has to be judged for each column by itself.
+    let shown = if rule == rule::NARROW_COLUMN { remarks.len() } else { NAMED };
+    for remark in remarks.iter().take(shown).skip(1) {
         found = found.context(remark.span, remark.label.clone());
     }
     let allow = format!("or, if it is meant, in a migration or in `divergences.sql`: `-- allow({}): <why>`", rule.name);
@@ -261,6 +268,9 @@ fn column(table: &Table, ours: &Column, facing: &Table, theirs: &Column) -> Opti
         table.checks.iter().any(|check| word(&check.condition))
     };
     match (&ours.ty.base, &theirs.ty.base) {
+        (Base::Text | Base::Bytes, Base::Json) if ours.declared.is_empty() && !holds(&[format!("typeof({name})")]) => {
+            Some(of(rule::UNCHECKED_JSON, table, ours, AS_BOUND))
+        }
         (Base::Text, Base::Json) if !holds(&[format!("json_valid({name})")]) => {
             Some(of(rule::UNCHECKED_JSON, table, ours, "any text"))
         }

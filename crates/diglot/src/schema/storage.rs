@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Column, Fill, Schema};
+use super::{Column, Fill, Schema, Table};
 use crate::config::Config;
 use crate::dialect::Both;
 use crate::page::{Annotation, AnnotationKind};
@@ -133,6 +133,17 @@ pub(super) fn keeps(declared: &str, form: Form) -> bool {
         // The digits of a decimal become a number there; the texts of times do not.
         _ => affinity == Affinity::Text || affinity == Affinity::Numeric && form != Form::Digits,
     }
+}
+
+/// A name that SQLite does not know makes a column one of numbers, whatever it says to a reader: `STRING` is one.
+pub(super) fn counted(table: &Table, ours: &Column, theirs: &Column) -> Option<(String, String)> {
+    let is_text = ours.ty.base == Base::Text && matches!(theirs.ty.base, Base::Text | Base::Enum(_) | Base::Json);
+    // In a STRICT table ANY keeps what it is given.
+    let is_counted = !table.strict && !table.view && Affinity::of(&ours.declared) == Affinity::Numeric;
+    (is_text && is_counted).then(|| {
+        let why = format!("SQLite makes numbers of texts in a `{}`: '007' is stored as 7", ours.declared);
+        (why, "write `TEXT` on SQLite".to_owned())
+    })
 }
 
 /// A default that is the time of the INSERT.

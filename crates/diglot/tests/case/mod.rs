@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Rules about what happens between sessions: what runs alone says nothing of it.
-pub(crate) const BETWEEN_SESSIONS: [&str; 9] = [
+pub(crate) const BETWEEN_SESSIONS: [&str; 10] = [
     "unlocked-claim",
     "unlocked-fence",
     "stale-write",
@@ -15,6 +15,7 @@ pub(crate) const BETWEEN_SESSIONS: [&str; 9] = [
     "claim-waits",
     "torn-read",
     "unlocked-read",
+    "weak-lock",
 ];
 
 /// The type's word in an annotation for an argument of a case.

@@ -73,4 +73,26 @@ pub(super) const CASES: &[Case] = &[
             "WITH picked AS (SELECT id FROM job WHERE n = 0 ORDER BY id LIMIT 1) INSERT INTO live (id, dedup, state, used) SELECT picked.id, 'a', 'b', 0 FROM picked WHERE true ON CONFLICT (id) DO UPDATE SET state = excluded.state WHERE live.state <> 'b'",
         ],
     },
+    Case {
+        rule: "weak-lock",
+        fires: &[
+            "INSERT INTO event (job_id, kind) SELECT j.id, 'seen' FROM job AS j WHERE j.id = :id AND j.n < 3",
+            "INSERT INTO event (job_id, kind) SELECT j.id, 'seen' FROM job AS j WHERE j.id = :id AND j.n < 3 FOR KEY SHARE",
+        ],
+        silent: &[
+            "INSERT INTO event (job_id, kind) SELECT j.id, 'seen' FROM job AS j WHERE j.id = :id",
+            "INSERT INTO event (job_id, kind) SELECT j.id, 'seen' FROM job AS j WHERE j.id = :id FOR KEY SHARE",
+        ],
+    },
+    Case {
+        rule: "unlocked-fence",
+        fires: &[
+            "WITH fence AS (SELECT j.id FROM job AS j WHERE j.id = :id AND j.flag = 1) UPDATE job SET n = 4 WHERE id = :id AND EXISTS (SELECT 1 FROM fence)",
+            "WITH fence AS (SELECT j.id FROM job AS j WHERE j.id = :id AND j.flag FOR KEY SHARE) UPDATE job SET n = 4 WHERE id = :id AND EXISTS (SELECT 1 FROM fence)",
+        ],
+        silent: &[
+            "WITH fence AS (SELECT j.id FROM job AS j WHERE j.id = :id AND j.flag = 1) UPDATE job SET n = 4 WHERE id = :id AND EXISTS (SELECT 1 FROM fence)",
+            "WITH fence AS (SELECT j.id FROM job AS j WHERE j.id = :id AND j.flag FOR UPDATE) UPDATE job SET n = 4 WHERE id = :id AND EXISTS (SELECT 1 FROM fence)",
+        ],
+    },
 ];

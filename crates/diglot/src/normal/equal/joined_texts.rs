@@ -9,8 +9,8 @@
 //! # The same
 //!
 //! ```text
-//! sqlite: SELECT group_concat(t.n) AS c FROM t
-//! pg:     SELECT string_agg(t.n::text, ',') AS c FROM t
+//! sqlite: SELECT group_concat(t.n ORDER BY t.n) AS c FROM t
+//! pg:     SELECT string_agg(t.n::text, ',' ORDER BY t.n) AS c FROM t
 //! sqlite: SELECT group_concat(s.maybe) AS c FROM (SELECT t.maybe FROM t ORDER BY t.maybe) AS s
 //! pg:     SELECT string_agg(t.maybe::text, ',' ORDER BY t.maybe) AS c FROM t
 //! ```

@@ -103,7 +103,8 @@ fn without_an_api_nothing_is_asked_that_it_alone_needs() {
     let without = |sqlite: &str, pg: &str| {
         let mut inputs = pair(sqlite, pg);
         inputs.config = Config::parse("generate = false", "diglot.toml").expect("a configuration");
-        let bound = "-- allow(unchecked-uuid): the program binds 16 bytes\n";
+        let bound =
+            "-- allow(unchecked-uuid): the program binds 16 bytes\n-- allow(narrow-column): and small numbers\n";
         inputs.sources.add(SourceFile::new("schema/divergences.sql", bound));
         compile(&inputs)
     };

@@ -89,5 +89,5 @@ fn what_a_block_puts_together_is_named_where_nothing_is_generated_too() {
     };
     assert_eq!(found(""), ["built-text", "schema-unreadable"]);
     // The type of a column is asked for by Rust alone.
-    assert_eq!(found("generate = false\n"), ["built-text"]);
+    assert_eq!(found("generate = false\n"), ["narrow-column", "built-text"]);
 }

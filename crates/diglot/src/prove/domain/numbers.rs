@@ -47,6 +47,14 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
     if pool.looks.any(Looks::SUMMED | Looks::NULLED | Looks::TRUTH) {
         add(Tier::More, &[0.0, 1.0]);
     }
+    if pool.looks.any(Looks::SUMMED) {
+        solutions(&near).iter().for_each(|number| add(Tier::Core, &[*number]));
+        // What a sum is made of is divided beside a value of another place, which has an anchor of its own.
+        if pool.looks.any(Looks::DIVIDED) {
+            let divisors = near.iter().filter(|number| number.fract() == 0.0 && number.abs() > 1.0);
+            divisors.for_each(|number| add(Tier::More, &[anchor as f64 * number, anchor as f64 * number + 1.0]));
+        }
+    }
     if pool.looks.any(Looks::DIVIDED) {
         add(Tier::Core, &[7.0, 0.0]);
         add(Tier::More, &[-7.0, 3.0, 2.0]);
@@ -65,6 +73,37 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
     }
     add(Tier::More, &words);
     edges(place, choices);
+}
+
+/// Whole numbers on which a sum, a difference or a product with one constant meets another one, and those of which the
+/// product with a decimal constant is not what binary fractions make of it, with that product.
+fn solutions(near: &[f64]) -> Vec<f64> {
+    let mut found: Vec<f64> = Vec::new();
+    let decimals = near.iter().filter(|number| number.fract() != 0.0);
+    for decimal in decimals {
+        for other in near.iter().filter(|other| *other != decimal) {
+            found.extend([other / decimal, other + decimal, other - decimal].map(|n| (n * 1e6).round() / 1e6));
+        }
+        found.extend(inexact(*decimal));
+    }
+    found.retain(|number| number.fract() == 0.0 && number.abs() < 1e9);
+    found
+}
+
+/// How far whole numbers are tried for a product that binary fractions miss.
+const TRIED: i32 = 1_000;
+
+/// The first whole number of which the product with a decimal is whole and comes out above it in binary fractions, and
+/// the first with one below it, each with the product.
+fn inexact(decimal: f64) -> Vec<f64> {
+    let products = (1..TRIED).map(f64::from).map(|number| (number, number * decimal));
+    let missed = products.map(|(number, product)| (number, product, product.round()));
+    let missed = missed.filter(|(_, product, whole)| (product - whole).abs() < 1e-9 && product != whole);
+    let mut sides: [Option<[f64; 2]>; 2] = [None, None];
+    for (number, product, whole) in missed {
+        sides[usize::from(product > whole)].get_or_insert([number, whole]);
+    }
+    sides.into_iter().flatten().flatten().collect()
 }
 
 fn edges(place: Place<'_>, choices: &mut Choices) {
@@ -124,5 +163,22 @@ fn value(number: f64, base: &Base) -> Option<Value> {
         // A fraction that a whole number is held against lies between two of them.
         _ if number.abs() < 9e15 => Value::Int(number.floor() as i64).into_base(base),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{inexact, solutions};
+
+    #[test]
+    fn products_with_a_decimal_are_tried_where_binary_fractions_miss_them() {
+        assert!(solutions(&[0.1, 0.3]).contains(&3.0));
+        assert!(solutions(&[0.9, 0.1]).contains(&1.0));
+        for decimal in [0.7, 1.1, 1.15] {
+            let found = inexact(decimal);
+            assert!(!found.is_empty(), "{decimal}");
+            assert!(found.chunks(2).all(|pair| pair[0] * decimal != pair[1]), "{decimal}: {found:?}");
+        }
+        assert!(inexact(0.5).is_empty() && inexact(0.25).is_empty());
     }
 }

@@ -49,8 +49,8 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
         add(Tier::More, &[fewer.as_str()]);
     }
     if looks.any(Looks::CASED) {
-        add(Tier::Core, &["AB", "ab"]);
-        add(Tier::More, &["Ä", "ä", "aB", "ß"]);
+        add(Tier::Core, &["AB", "ab", "Ä", "ä"]);
+        add(Tier::More, &["aB", "ß"]);
     }
     if looks.any(Looks::MATCHED) {
         add(Tier::More, &["AB", "abc", "xab", "a%b", "a_b", "a\\b", "ä", "AB%", "a_", "ab%", "%b%", "a\\%", "%"]);
@@ -131,5 +131,7 @@ fn texts(values: &[Value]) -> Vec<String> {
 
 /// A capital as a small letter, and the other way round.
 fn turned(letter: char) -> char {
-    if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }
+    let mut other: Vec<char> =
+        if letter.is_uppercase() { letter.to_lowercase().collect() } else { letter.to_uppercase().collect() };
+    if other.len() == 1 { other.remove(0) } else { letter }
 }

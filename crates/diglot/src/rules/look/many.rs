@@ -84,6 +84,30 @@ impl Context<'_> {
     }
 }
 
+/// A source of which several rows may have one place in the order of a query: no key of it is among these of what sorts. Of
+/// groups those sources count that they are made by.
+pub(in crate::rules) fn tied<'t>(
+    context: &Context<'_>,
+    query: &'t Query,
+    select: &'t Select,
+    keys: &[&Expr],
+) -> Option<&'t Source> {
+    if select.group.is_empty() && folds(select) {
+        return None;
+    }
+    let mut conditions = Vec::new();
+    split(select.filter.as_ref(), &mut conditions);
+    let sorts = |group: &Expr| query.order.iter().any(|key| key.expr.is_alike(group));
+    if !select.group.is_empty() && select.group.iter().all(sorts) {
+        return None;
+    }
+    let by: BTreeSet<SourceId> = select.group.iter().flat_map(read_from).collect();
+    let sources: Vec<_> =
+        select.from.iter().filter(|source| select.group.is_empty() || by.contains(&source.id)).collect();
+    let open = context.unpinned(&sources, conditions, keys);
+    sources.into_iter().find(|source| open.contains(&source.id))
+}
+
 /// The equations that a condition demands.
 fn equalities<'e>(condition: &'e Expr, found: &mut Vec<(&'e Expr, &'e Expr)>) {
     match &condition.kind {

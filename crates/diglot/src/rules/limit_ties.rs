@@ -1,0 +1,77 @@
+//! A LIMIT ends between rows that nothing tells apart.
+//!
+//! # What it finds
+//!
+//! LIMIT behind an ORDER BY that holds no whole key, without NULL, of what FROM gives, where more of a row is looked at than
+//! what it is sorted by; the same text on both pages as well.
+//!
+//! # Why it bites
+//!
+//! Of rows with one place in the order each engine takes those that it meets first. SQLite reads in the order of row ids or of
+//! an index, Postgres in that of its pages, which changes with every UPDATE. A cursor that goes on behind the last row never
+//! shows those that had its place.
+//!
+//! # Write instead
+//!
+//! The primary key, or another unique one, behind the other keys of ORDER BY, on both pages. Where rows with one place do not
+//! occur, or any of them will do, `-- allow(limit-ties): reason`.
+//!
+//! # Example
+//!
+//! ```text
+//! ORDER BY priority DESC, id
+//! LIMIT 1
+//! ```
+
+use super::Context;
+use super::look::{bare, tied};
+use crate::diagnostic::Diagnostic;
+use crate::resolve::is_aggregate_call;
+use crate::rule;
+use crate::tree::{Expr, ExprKind, Part, Query, Rows, Select};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    // What a page of a list ends with has a rule of its own; what one page alone lacks, the comparison tells.
+    let is_page = context.page.raw.optional.iter().any(|part| part.chooser.page().is_some());
+    if !context.is_pg_of_pair() || is_page {
+        return;
+    }
+    for part in &context.page.tree.parts {
+        for query in part.queries() {
+            let (Some(limit), Rows::Select(select)) = (&query.limit, &query.rows) else { continue };
+            if query.order.is_empty() || is_asked_for_one(part, query) || shows_keys_alone(query, select) {
+                continue;
+            }
+            // Where an outer join finds no row, its columns are NULL, in one row for each of what stands before it.
+            let is_present = |expr: &&Expr| match context.column(bare(expr)) {
+                Some((_, column)) => !column.ty.nullable,
+                None => expr.ty.as_ref().is_some_and(|ty| !ty.nullable),
+            };
+            let keys: Vec<&Expr> = query.order.iter().map(|key| &key.expr).filter(is_present).collect();
+            let Some(source) = tied(context, query, select, &keys) else { continue };
+            let alias = &source.alias;
+            let message = format!("{}: rows of `{alias}` may have one place where LIMIT ends", context.name());
+            let last = query.order.last().map_or(query.span, |key| key.span);
+            let finding = Diagnostic::warning(rule::LIMIT_TIES, message, last, "no unique key ends the order");
+            let help = format!("end ORDER BY with a key of `{alias}` that is never NULL, on both pages");
+            found.push(finding.context(limit.span, "each engine takes those that it meets first").help(help));
+        }
+    }
+}
+
+/// Whether it is only asked whether there is a row.
+fn is_asked_for_one(part: &Part, query: &Query) -> bool {
+    part.exprs()
+        .into_iter()
+        .any(|expr| matches!(&expr.kind, ExprKind::Exists { query: own, .. } if std::ptr::eq(&**own, query)))
+}
+
+/// Whether rows with one place in the order are the same in all that is looked at.
+fn shows_keys_alone(query: &Query, select: &Select) -> bool {
+    let is_key = |expr: &Expr| query.order.iter().any(|key| bare(&key.expr).is_alike(bare(expr)));
+    let is_told = |expr: &Expr| {
+        let columns = expr.exprs().into_iter().filter(|inner| matches!(inner.kind, ExprKind::Column { .. }));
+        is_key(expr) || !is_aggregate_call(expr) && columns.into_iter().all(is_key)
+    };
+    query.locks.is_empty() && select.columns.iter().all(|column| is_told(&column.expr))
+}
