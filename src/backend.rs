@@ -4,6 +4,7 @@
 //! table of delegations is [`mod@table`], how one is opened is in [`crate::open`].
 
 mod drain;
+mod manage;
 mod table;
 mod traced;
 
@@ -27,6 +28,7 @@ use crate::events::{self, Lifetime};
 use crate::metric;
 use crate::sweep::{self, FullScannerConfig, Sweeps};
 use drain::Drain;
+pub use manage::Manage;
 
 /// The longest that leaving takes, whatever is allowed: beyond that a point in time may not be counted any more.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);

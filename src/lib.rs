@@ -62,6 +62,16 @@ pub mod listener {
     pub use crate::db::listen::{COMPLETION_CHANNEL, StreamEventId, StreamNotifier, channel_name};
 }
 
+pub mod manage {
+    //! What whoever looks after a database asks for and is told: see [`Manage`].
+
+    pub use crate::backend::Manage;
+    pub use crate::model::manage::{
+        ExecutionFilter, Inspection, ListedExecution, ListedPage, ListedState, QueueCount, SchemaState, StateCount,
+        TableSize, UnknownState,
+    };
+}
+
 #[doc(hidden)]
 pub mod pubsub {
     //! What a subscription of this process is told.

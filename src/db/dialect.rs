@@ -16,8 +16,10 @@ use futures_core::future::BoxFuture;
 
 use super::abort::Abort;
 use super::in_steps::InSteps;
+use super::migrate::MigrationError;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
 use crate::column::PartitionNumber;
+use crate::model::manage::{Inspection, SchemaState};
 use crate::statements::Statements;
 
 /// The server database.
@@ -162,6 +164,12 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
 
     /// Tells whoever watches how many connections there are, or how long the log is.
     fn measure(&self);
+
+    /// Which versions of the schema the database has.
+    fn schema_state(&self) -> impl Future<Output = Result<SchemaState, MigrationError>> + Send;
+
+    /// What the database says of itself.
+    fn inspect(&self) -> impl Future<Output = Result<Inspection, EngineError>> + Send;
 
     /// Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one.
     fn holders(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;

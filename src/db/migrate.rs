@@ -14,6 +14,7 @@
 mod error;
 #[cfg(feature = "postgres")]
 mod index;
+mod indexes;
 mod ledger;
 #[cfg(feature = "postgres")]
 mod patience;
@@ -27,9 +28,12 @@ mod sqlite;
 mod version;
 
 pub use error::MigrationError;
+pub(crate) use indexes::IndexNames;
 #[cfg(feature = "postgres")]
 pub use pg::{MigrationOptions, apply_migrations, apply_migrations_with};
+#[cfg(feature = "postgres")]
+pub(crate) use pg::{index_names as pg_index_names, schema_state as pg_schema_state};
 #[cfg(feature = "sqlite")]
-pub(crate) use sqlite::apply_sqlite;
+pub(crate) use sqlite::{apply_sqlite, index_names as sqlite_index_names, schema_state as sqlite_schema_state};
 #[cfg(feature = "postgres")]
 pub use version::check_schema_version;

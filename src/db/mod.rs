@@ -45,6 +45,7 @@ pub(crate) mod error;
 mod executor;
 pub(crate) mod fault;
 pub(crate) mod in_steps;
+mod inspect;
 #[cfg(feature = "postgres")]
 pub(crate) mod listen;
 pub(crate) mod migrate;
@@ -74,6 +75,7 @@ use ff_core::EngineError;
 use futures_core::future::BoxFuture;
 use tokio::sync::{broadcast, watch};
 
+use crate::model::manage::{Inspection, SchemaState};
 pub(crate) use dialect::Dialect;
 #[cfg(feature = "postgres")]
 pub use dialect::Postgres;
@@ -81,6 +83,7 @@ pub use dialect::Postgres;
 pub use dialect::Sqlite;
 use dialect::{Kind, Operation, Patience, Store};
 use error::Abort;
+use migrate::MigrationError;
 use tx::Surroundings;
 pub(crate) use waiters::Waiters;
 pub use wake::OutboxEvent;
@@ -268,6 +271,16 @@ impl<D: Dialect> Db<D> {
     /// The transactions under way that write to an outbox: see [`Store::writers`](dialect::Store::writers).
     pub(crate) async fn writers(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
         self.store.writers(outbox).await
+    }
+
+    /// Which versions of the schema the database has.
+    pub(crate) async fn schema_state(&self) -> Result<SchemaState, MigrationError> {
+        self.store.schema_state().await
+    }
+
+    /// What the database says of itself.
+    pub(crate) async fn inspect(&self) -> Result<Inspection, EngineError> {
+        self.store.inspect().await
     }
 
     /// Describes those transactions: see [`Store::holders`](dialect::Store::holders).

@@ -34,8 +34,10 @@ use super::dialect::{
 };
 use super::fault::Step;
 use super::in_steps::{self, InSteps};
+use super::inspect;
 use super::is_sweeping;
 use super::listen::Listener;
+use super::migrate::{MigrationError, pg_index_names, pg_schema_state};
 use super::notify::Notifier;
 use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted, sweeping_pool};
 use super::tx::combine::{Carrier, Lines, Uncarried, combine};
@@ -45,6 +47,7 @@ use super::warm::Warm;
 use crate::column::PartitionNumber;
 use crate::db::error::{Abort, transport};
 use crate::metric;
+use crate::model::manage::{Inspection, SchemaState};
 use crate::statements::event::{EventHoldersParams, EventWritersParams};
 use crate::statements::pg_only;
 
@@ -382,6 +385,21 @@ impl Store<Postgres> for PgStore {
                 Err(error) => return Err(transport::<Postgres>(error)),
             }
         }
+    }
+
+    async fn schema_state(&self) -> Result<SchemaState, MigrationError> {
+        let mut connection = self.pool.acquire().await?;
+        pg_schema_state(&mut connection).await
+    }
+
+    async fn inspect(&self) -> Result<Inspection, EngineError> {
+        let asked = async {
+            let mut connection = self.warm.take(Plans::EachTime).await?;
+            let said = inspect::postgres(connection.get()?, pg_index_names()).await?;
+            connection.keep();
+            Ok::<_, sqlx::Error>(said)
+        };
+        asked.await.map_err(transport::<Postgres>)
     }
 
     async fn holders(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {

@@ -16,6 +16,8 @@ use sqlx::{Connection as _, SqlitePool};
 use super::dialect::{Dialect, Kind, Operation, Sqlite, Store, SubscriptionWords};
 use super::executor::block_on;
 use super::in_steps::InSteps;
+use super::inspect;
+use super::migrate::{MigrationError, sqlite_index_names, sqlite_schema_state};
 use super::opening::{Opening, primary_code};
 use super::readers::Readers;
 use super::tx::Surroundings;
@@ -24,6 +26,7 @@ use super::wake::{Interest, Outbox, StreamKey};
 use crate::column::PartitionNumber;
 use crate::db::error::transport;
 use crate::metric;
+use crate::model::manage::{Inspection, SchemaState};
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;
@@ -176,6 +179,23 @@ impl Store<Sqlite> for SqliteStore {
     /// Never: a database is one file.
     async fn is_spread(&self) -> Result<bool, EngineError> {
         Ok(false)
+    }
+
+    async fn schema_state(&self) -> Result<SchemaState, MigrationError> {
+        let mut connection = self.opening.reader().await?;
+        let state = sqlite_schema_state(&mut connection).await;
+        connection.close().await?;
+        state
+    }
+
+    async fn inspect(&self) -> Result<Inspection, EngineError> {
+        let asked = async {
+            let mut connection = self.opening.reader().await?;
+            let said = inspect::sqlite(&mut connection, sqlite_index_names(), self.opening.log_bytes()).await;
+            connection.close().await?;
+            said
+        };
+        asked.await.map_err(transport::<Sqlite>)
     }
 
     /// Nobody: with a single writer, rows appear in the order of their ids.

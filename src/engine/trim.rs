@@ -257,6 +257,21 @@ async fn forget_on<D: Dialect>(
     Ok(u32::try_from(ended.len()).unwrap_or(u32::MAX)) // tidy: at most one page
 }
 
+/// Forgets those of some executions of a partition that have ended and that nobody holds, page by page; how many.
+pub(crate) async fn forget_named<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: PartitionNumber,
+    executions: &[ExecutionUuid],
+) -> Result<u32, EngineError> {
+    let is_spread = engine.db().is_spread().await?;
+    let mut forgotten = 0;
+    for page in executions.chunks(PAGE as usize) {
+        let lock = Kept::before(i64::MAX).lock(partition_key, page.to_vec());
+        forgotten += forget_page(engine, lock, &ScannerFilter::NOOP, is_spread).await?;
+    }
+    Ok(forgotten)
+}
+
 /// Takes all that is kept with an execution, if nobody else holds any of it.
 async fn is_free<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<bool, Abort> {
     if seize::whole::<D>(conn, key).await? != Seized::Taken {

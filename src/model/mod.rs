@@ -12,6 +12,7 @@ pub(crate) mod handle;
 pub(crate) mod hex;
 pub(crate) mod id;
 pub(crate) mod limits;
+pub(crate) mod manage;
 pub(crate) mod signal;
 pub(crate) mod state;
 pub(crate) mod summary;

@@ -46,6 +46,16 @@ impl Location {
     ///
     /// The error says what is wrong with the path and what to write instead; then nothing was made.
     pub(super) fn new(path: &str) -> Result<Self, String> {
+        Self::read(path, None)
+    }
+
+    /// Reads a path whose file has to be there.
+    pub(super) fn existing(path: &str) -> Result<Self, String> {
+        Self::read(path, Some("there is no such file; name that of a database"))
+    }
+
+    /// Reads a path. Where `else_says` a missing file is not made, and that is the error.
+    fn read(path: &str, else_says: Option<&str>) -> Result<Self, String> {
         // The driver judges its parameters, and takes the percent signs off the name.
         let options = SqliteConnectOptions::from_str(path).map_err(|error| error.to_string())?;
         let rest = path.trim_start_matches("sqlite://").trim_start_matches("sqlite:");
@@ -61,9 +71,13 @@ impl Location {
             "" if says("mode=memory") => Ok(Self::in_memory(options, SHARED_MEMORY.to_owned())),
             "" => Err("it names no file; write the name of one, or `:memory:`".to_owned()),
             _ if says("mode=memory") => Ok(Self::in_memory(options, file)),
+            _ if else_says.is_some() => Self::on_disk(options, &file, else_says),
             _ => match ["immutable=1", "immutable=true"].into_iter().find(|word| says(word)) {
                 Some(word) => Err(format!("others may write to the database; leave `{word}` out")),
-                None => Self::on_disk(options, &file, says("mode=ro")),
+                None => {
+                    let read_only = "unable to open database file: there is none, and `mode=ro` makes none";
+                    Self::on_disk(options, &file, says("mode=ro").then_some(read_only))
+                }
             },
         }
     }
@@ -78,12 +92,12 @@ impl Location {
         Self { options, key: Key::Memory(name), made: None }
     }
 
-    fn on_disk(options: SqliteConnectOptions, file: &str, is_read_only: bool) -> Result<Self, String> {
+    fn on_disk(options: SqliteConnectOptions, file: &str, else_says: Option<&str>) -> Result<Self, String> {
         let wanted = followed(PathBuf::from(file)).map_err(|error| error.to_string())?;
-        if is_read_only && !wanted.exists() {
-            return Err("unable to open database file: there is none, and `mode=ro` makes none".to_owned());
+        if let Some(says) = else_says.filter(|_| !wanted.exists()) {
+            return Err(says.to_owned());
         }
-        let is_new = !is_read_only
+        let is_new = else_says.is_none()
             && make(&wanted).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => "its folder does not exist; make that first".to_owned(),
                 _ => format!("it cannot be made: {error}"),

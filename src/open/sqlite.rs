@@ -31,6 +31,8 @@ const DEFAULT_READERS: u32 = 8;
 pub(crate) struct Tuning {
     pub(crate) readers: u32,
     pub(crate) wal: bool,
+    /// Whether the schema is brought up to date.
+    pub(crate) migrates: bool,
     pub(crate) page_limit: Option<u32>,
     pub(crate) log_pages: u32,
     pub(crate) clock: Clock,
@@ -41,7 +43,7 @@ impl Tuning {
     /// As it is in production, at a time.
     pub(crate) fn at(clock: Clock) -> Self {
         let (readers, faults) = (DEFAULT_READERS, Faults::default());
-        Self { readers, wal: true, page_limit: None, log_pages: LOG_PAGES, clock, faults }
+        Self { readers, wal: true, migrates: true, page_limit: None, log_pages: LOG_PAGES, clock, faults }
     }
 }
 
@@ -75,6 +77,23 @@ impl SqliteBackend {
     pub async fn new_with_tuning(path: &str, pool_size: u32, wal_mode: bool) -> Result<Arc<Self>, BackendError> {
         let tuning = Tuning { readers: pool_size, wal: wal_mode, ..Tuning::at(Clock::system()) };
         Self::open(path, tuning).await
+    }
+
+    /// Opens the database file at `path`, which has to be there, for whoever looks after it: with one read connection, without
+    /// a change of its schema unless `migrates`, with a log if it has one, and without the word in the environment that says
+    /// "this is development".
+    ///
+    /// Whatever is called needs the schema that this program knows: [`Manage::schema_state`](crate::manage::Manage) says
+    /// whether it is there. A file that is open in this process already is shared as it is.
+    ///
+    /// # Errors
+    /// As [`new_with_tuning`](Self::new_with_tuning); kind `Transport` where there is no such file.
+    pub async fn open_existing(path: &str, migrates: bool) -> Result<Arc<Self>, BackendError> {
+        let location = Location::existing(path)
+            .map_err(|error| failed(BackendErrorKind::Transport, "connect-opts parse for", path, &error))?;
+        let tuning = Tuning { readers: 1, wal: false, migrates, ..Tuning::at(Clock::system()) };
+        let backend = registry::shared(location.key.clone(), construct(path, &location, tuning)).await?;
+        Ok(Arc::new(backend))
     }
 
     /// Opens the database at `path`, once for all who name that file.
@@ -111,7 +130,7 @@ async fn construct(path: &str, location: &Location, tuning: Tuning) -> Result<Ba
 }
 
 async fn open(path: &str, location: &Location, tuning: Tuning) -> Result<Backend<Sqlite>, BackendError> {
-    let Tuning { readers, wal, page_limit, log_pages, clock, faults } = tuning;
+    let Tuning { readers, wal, migrates, page_limit, log_pages, clock, faults } = tuning;
     let mut opening =
         Opening::new(location.options.clone(), location.is_in_memory(), wal, readers).limited(page_limit, log_pages);
     let connect = |error| failed(BackendErrorKind::Transport, "pool connect for", path, &error);
@@ -124,7 +143,10 @@ async fn open(path: &str, location: &Location, tuning: Tuning) -> Result<Backend
     }
     tracing::warn!(path, "the SQLite backend is active: for development, with one writer, in one process only");
     let around = Surroundings { channels: Channels::new(), courier: None, faults };
-    apply_sqlite(&mut first).await.map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", path, &error))?;
+    if migrates {
+        let migrated = apply_sqlite(&mut first).await;
+        migrated.map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", path, &error))?;
+    }
     let store = SqliteStore::new(opening, first, around.clone())
         .await
         .map_err(|error| failed(BackendErrorKind::Transport, "writer start for", path, &error))?;

@@ -18,10 +18,14 @@
 //!
 //! On SQLite a flow and its members are in the first partition, so the ids of members are made for one partition there.
 //!
+//! What is measured is at `/metrics`, as Prometheus reads it: without the token, so where others reach the port it belongs on
+//! one of its own. With `--serve SECONDS` behind the other arguments the server goes on for as long, for whoever looks.
+//!
 //! What a worker needs beside the server: it has no route for progress, output or the end of a task, so the worker
 //! holds the backend itself, and none for resuming, so `claim_from_resume_grant` is called with a grant made here.
 
 mod api;
+mod measured;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod story;
@@ -37,6 +41,8 @@ use shared::{Failure, title, worker};
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
+    // Before the backend is opened: what is counted without a recorder is not kept.
+    let measured = measured::install()?;
     let place = shared::open("http-server").await?;
     let backend = place.backend.clone();
 
@@ -46,7 +52,7 @@ async fn main() -> Result<(), Failure> {
     let cors = config.cors_origins.clone();
     let server = Server::start_with_backend(config, backend.clone(), Arc::new(Metrics::new())).await?;
     let server = Arc::new(server);
-    let routes = ff_server::api::router(server.clone(), &cors, Some(token.clone()))?;
+    let routes = ff_server::api::router(server.clone(), &cors, Some(token.clone()))?.merge(measured.routes());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -69,6 +75,13 @@ async fn main() -> Result<(), Failure> {
     story::flow(&api, &admin, &north, &place.flow_partitions).await?;
     title("A budget and a quota");
     story::limits(&api).await?;
+
+    title("What was measured");
+    story::measured(&url).await?;
+    if let Some(seconds) = shared::serves()? {
+        title(&format!("It goes on for {seconds} s: curl {url}/metrics"));
+        tokio::time::sleep(std::time::Duration::from_secs(seconds)).await;
+    }
 
     let _ = stop.send(());
     serving.await??;

@@ -34,6 +34,21 @@ pub(crate) async fn health(api: &Api, url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prometheus reads what the chapters before did, and how much there is.
+pub(crate) async fn measured(url: &str) -> Result<(), Failure> {
+    let waiting = Patience::begin();
+    loop {
+        let text = reqwest::get(format!("{url}/metrics")).await?.error_for_status()?.text().await?;
+        let has = |name: &str| text.lines().any(|line| line.starts_with(name) && !line.ends_with(" 0"));
+        let names = ["ff_completions_total", "ff_sweep_duration_seconds_bucket", "ff_queue_depth"];
+        if names.into_iter().all(has) {
+            tell("", "Prometheus reads completions, sweeps and depths at /metrics");
+            return Ok(());
+        }
+        waiting.more(|| format!("/metrics lacks some of {names:?}:\n{text}")).await?;
+    }
+}
+
 /// Creates an execution, twice, which makes one.
 async fn create(api: &Api, kind: &str) -> Result<ExecutionId, Failure> {
     let args = execution(kind);

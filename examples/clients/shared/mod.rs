@@ -40,11 +40,11 @@ pub(crate) struct Place {
 pub(crate) async fn open(program: &str) -> Result<Place, Failure> {
     let mut arguments = std::env::args().skip(1);
     match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => {
+        (None | Some("--serve"), _) => {
             let folder = tempfile::tempdir()?;
             let path = folder.path().join("flow.db");
             let backend = SqliteBackend::new(path.to_str().ok_or("the path is not UTF-8")?).await?;
-            backend.with_all_scanners(FullScannerConfig::default());
+            backend.with_all_scanners(sweeps());
             title("On a SQLite file");
             let flow_partitions = PartitionConfig { num_flow_partitions: 1, ..PartitionConfig::default() };
             Ok(Place { backend, flow_partitions, _folder: Some(folder) })
@@ -55,11 +55,29 @@ pub(crate) async fn open(program: &str) -> Result<Place, Failure> {
             pool.close().await;
             let (config, metrics) = (BackendConfig::postgres(&url), Arc::new(Metrics::new()));
             let backend = PostgresBackend::connect_with_metrics(config, PartitionConfig::default(), metrics).await?;
-            backend.with_all_scanners(FullScannerConfig::default());
+            backend.with_all_scanners(sweeps());
             title("On Postgres");
             Ok(Place { backend, flow_partitions: PartitionConfig::default(), _folder: None })
         }
         _ => Err(format!("usage: {program} [--postgres URL]").into()),
+    }
+}
+
+/// All sweeps, and the counts for whoever records what is measured.
+fn sweeps() -> FullScannerConfig {
+    let mut config = FullScannerConfig::default();
+    config.measure_interval = Duration::from_secs(1);
+    config
+}
+
+/// For how many seconds a server goes on when its work is done.
+#[allow(dead_code, reason = "only one of the two clients serves")]
+pub(crate) fn serves() -> Result<Option<u64>, Failure> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--serve");
+    match (arguments.next(), arguments.next()) {
+        (None, _) => Ok(None),
+        (Some(_), Some(seconds)) => Ok(Some(seconds.parse()?)),
+        (Some(_), None) => Err("--serve needs a number of seconds".into()),
     }
 }
 

@@ -2,6 +2,11 @@
 //!
 //! Holds no statement and runs none: the files are in `schema/`.
 
+use sqlx::migrate::MigrateError;
+
+use super::error::MigrationError;
+use crate::model::manage::SchemaState;
+
 /// One file of the schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
@@ -175,12 +180,34 @@ pub(super) fn nanoseconds_since(start: std::time::Instant) -> i64 {
     i64::try_from(start.elapsed().as_nanos()).unwrap_or(i64::MAX) // tidy: 292 years
 }
 
+/// What a database with these versions lacks, and has beyond what is known.
+pub(super) fn schema_state(applied: &[i64], known: &[Step]) -> SchemaState {
+    let missing = known.iter().filter(|step| !applied.contains(&step.version())).map(|step| step.stem.to_owned());
+    SchemaState { missing: missing.collect(), unknown: unknown(applied, known), applied: applied.len() }
+}
+
+fn unknown(applied: &[i64], known: &[Step]) -> Vec<i64> {
+    let is_known = |version: &i64| known.iter().any(|step| step.version() == *version);
+    applied.iter().copied().filter(|version| !is_known(version)).collect()
+}
+
+/// What a ledger has; one that is not there has nothing.
+pub(super) fn read_if_there<T>(read: Result<Vec<T>, MigrationError>) -> Result<Vec<T>, MigrationError> {
+    match read {
+        Err(MigrationError::Sqlx(MigrateError::Execute(sqlx::Error::Database(error))))
+            if error.code().as_deref() == Some("42P01") || error.message().contains("no such table") =>
+        {
+            Ok(Vec::new())
+        }
+        other => other,
+    }
+}
+
 /// Says in the log that the database has versions which this build does not know.
 ///
 /// They are those of a newer build, which promises that its additions do not get in the way.
 pub(super) fn warn_of_unknown(applied: &[i64], known: &[Step]) {
-    let is_known = |version: &i64| known.iter().any(|step| step.version() == *version);
-    let unknown: Vec<i64> = applied.iter().copied().filter(|version| !is_known(version)).collect();
+    let unknown = unknown(applied, known);
     if !unknown.is_empty() {
         tracing::warn!(?unknown, "the database has schema versions of a newer backend");
     }

@@ -22,9 +22,11 @@ use sqlx::{Acquire, PgConnection, PgPool, Postgres};
 
 use super::error::MigrationError;
 use super::index::make_beside_writers;
-use super::ledger::{LEDGER_TABLE, POSTGRES, Step, checksum, nanoseconds_since, warn_of_unknown};
+use super::indexes::IndexNames;
+use super::ledger::{self, LEDGER_TABLE, POSTGRES, Step, checksum, nanoseconds_since, warn_of_unknown};
 use super::patience::{MOMENT, Turns, set_patience};
 use super::split::statements;
+use crate::model::manage::SchemaState;
 
 const CHECKSUMS: &str = include_str!("../../../schema/ledger/pg/checksums.txt");
 const CREATE_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_create.sql");
@@ -161,6 +163,24 @@ async fn spread(connection: &mut PgConnection, shards: u16) -> Result<(), Migrat
         Work::Statement(statement).give_way(connection).await?;
     }
     Ok(())
+}
+
+/// Which versions the database has.
+///
+/// # Errors
+///
+/// See [`MigrationError`].
+pub(crate) async fn schema_state(connection: &mut PgConnection) -> Result<SchemaState, MigrationError> {
+    let shared = connection.list_applied_migrations(LEDGER_TABLE).await.map_err(MigrationError::from);
+    let shared = ledger::read_if_there(shared)?.into_iter().map(|row| row.version);
+    let own = sqlx::query_scalar(LIST_ADDITIONS).fetch_all(connection).await.map_err(MigrationError::from);
+    let applied: Vec<i64> = shared.chain(ledger::read_if_there(own)?).collect();
+    Ok(ledger::schema_state(&applied, POSTGRES))
+}
+
+/// The indexes that a database with all versions has.
+pub(crate) fn index_names() -> IndexNames {
+    IndexNames::of(POSTGRES)
 }
 
 /// The versions that both ledgers have.

@@ -9,7 +9,9 @@ use sqlx::migrate::{Migrate, MigrateError};
 use sqlx::{Connection, SqliteConnection};
 
 use super::error::MigrationError;
-use super::ledger::{LEDGER_TABLE, SQLITE, Step, checksum, nanoseconds_since, warn_of_unknown};
+use super::indexes::IndexNames;
+use super::ledger::{self, LEDGER_TABLE, SQLITE, Step, checksum, nanoseconds_since, warn_of_unknown};
+use crate::model::manage::SchemaState;
 
 const CHECKSUMS: &str = include_str!("../../../schema/ledger/sqlite/checksums.txt");
 const BEGIN: &str = include_str!("../../../schema/ledger/sqlite/begin.sql");
@@ -57,6 +59,24 @@ async fn is_current(connection: &mut SqliteConnection) -> bool {
         }
         _ => false,
     }
+}
+
+/// Which versions the database has.
+///
+/// # Errors
+///
+/// See [`MigrationError`].
+pub(crate) async fn schema_state(connection: &mut SqliteConnection) -> Result<SchemaState, MigrationError> {
+    let shared = connection.list_applied_migrations(LEDGER_TABLE).await.map_err(MigrationError::from);
+    let shared = ledger::read_if_there(shared)?.into_iter().map(|row| row.version);
+    let own = sqlx::query_scalar(LIST_ADDITIONS).fetch_all(connection).await.map_err(MigrationError::from);
+    let applied: Vec<i64> = shared.chain(ledger::read_if_there(own)?).collect();
+    Ok(ledger::schema_state(&applied, SQLITE))
+}
+
+/// The indexes that a database with all versions has.
+pub(crate) fn index_names() -> IndexNames {
+    IndexNames::of(SQLITE)
 }
 
 /// The versions that both ledgers have.

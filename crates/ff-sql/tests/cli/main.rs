@@ -1,0 +1,6 @@
+//! The command line on both databases: what it prints, what it does, and how it fails.
+
+mod doctor;
+mod place;
+mod refused;
+mod work;
