@@ -142,11 +142,7 @@ impl Letters<'_, '_> {
                 }
             },
             ExprKind::Collate { .. } => self.by_bytes = true,
-            ExprKind::Cast { expr, .. } => {
-                if expr.base() == Some(&Base::Text) {
-                    self.learn(expr, depth);
-                }
-            }
+            ExprKind::Cast { expr, .. } if expr.base() == Some(&Base::Text) => self.learn(expr, depth),
             ExprKind::Binary { op, left, right } if op == "||" => {
                 self.learn(left, depth);
                 self.learn(right, depth);

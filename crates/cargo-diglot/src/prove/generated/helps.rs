@@ -16,9 +16,6 @@ use follow::Followed;
 
 /// Of how many findings the help is followed.
 const FINDINGS: usize = 250;
-/// How many of their ways out do not help: a text of which a part is not shown, such as a join without its condition, and a
-/// text that differs in more than one place.
-const FAILED: usize = 40;
 
 #[test]
 fn what_a_finding_says_to_write_helps() {
@@ -37,7 +34,7 @@ fn what_a_finding_says_to_write_helps() {
     }
     println!("{} findings, {} ways", followed.findings, followed.ways);
     assert!(
-        followed.failed.len() <= FAILED,
+        followed.failed.is_empty(),
         "{} ways do not help:\n{}",
         followed.failed.len(),
         followed.failed.join("\n\n")
