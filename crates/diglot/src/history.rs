@@ -140,8 +140,8 @@ pub fn stretches(inputs: &Inputs) -> Vec<Stretch> {
         }
         stretches.push(Stretch {
             name: names.join(", "),
-            from: from.clone(),
-            to: to.clone(),
+            from,
+            to,
             basis: basis(inputs, &to),
         });
         from = to;
@@ -191,7 +191,7 @@ fn next(shapes: &Both<Vec<Shape>>, stems: &Both<Vec<String>>, from: &Both<usize>
         let (sqlite, pg) = steps(at);
         (sqlite.max(pg), sqlite + pg)
     });
-    nearest.filter(|_| !is_last).unwrap_or_else(|| end.clone())
+    nearest.filter(|_| !is_last).unwrap_or_else(|| *end)
 }
 
 /// Whether no migration that has run at a point has the name of one of the other dialect that has not.

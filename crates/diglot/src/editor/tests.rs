@@ -339,7 +339,7 @@ fn a_statement_tells_what_running_it_has_shown() {
     let told = verdicts.map(|verdict| {
         let record = Record { basis: compiled.weighed[0].basis.clone(), verdict };
         let pairs = [("job_take".to_owned(), record)].into();
-        let evidence = Evidence { version: VERSION, engines: String::new(), pairs };
+        let evidence = Evidence { version: VERSION, engines: String::new(), pairs, steps: Vec::new() };
         desk.put(Inputs { evidence: Some(evidence.to_text()), ..desk.inputs().clone() });
         desk.check(&|| true).unwrap();
         desk.hover(place).unwrap().markdown

@@ -375,7 +375,7 @@ fn weighed(verdict: Verdict) -> Inputs {
         let record = Recorded { basis: pair.basis, verdict: verdict.clone() };
         (pair.name, record)
     });
-    let evidence = Evidence { version: VERSION, engines: String::new(), pairs: pairs.collect() };
+    let evidence = Evidence { version: VERSION, engines: String::new(), pairs: pairs.collect(), steps: Vec::new() };
     inputs.evidence = Some(evidence.to_text());
     inputs
 }

@@ -16,7 +16,12 @@ fn weighed(sqlite: &str, pg: &str, verdict: Verdict) -> Inputs {
     let mut inputs = pair(sqlite, pg);
     let record = |basis: String| Record { basis, verdict: verdict.clone() };
     let pairs = compile(&inputs).weighed.into_iter().map(|pair| (pair.name, record(pair.basis)));
-    let evidence = Evidence { version: VERSION, engines: "SQLite 3, Postgres 15".into(), pairs: pairs.collect() };
+    let evidence = Evidence {
+        version: VERSION,
+        engines: "SQLite 3, Postgres 15".into(),
+        pairs: pairs.collect(),
+        steps: Vec::new(),
+    };
     assert!(!evidence.pairs.is_empty());
     inputs.evidence = Some(evidence.to_text());
     inputs
