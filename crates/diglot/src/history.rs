@@ -138,12 +138,7 @@ pub fn stretches(inputs: &Inputs) -> Vec<Stretch> {
                 !stems.sqlite[from.sqlite..to.sqlite].iter().any(|it| it == name) || dialect == Dialect::Sqlite
             }));
         }
-        stretches.push(Stretch {
-            name: names.join(", "),
-            from,
-            to,
-            basis: basis(inputs, &to),
-        });
+        stretches.push(Stretch { name: names.join(", "), from, to, basis: basis(inputs, &to) });
         from = to;
     }
     stretches

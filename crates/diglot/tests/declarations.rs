@@ -203,7 +203,9 @@ fn member_to_declare(sqlite: &str, pg: &str) -> Option<String> {
     let page =
         |condition: &str| format!("-- name: job_list :many\nSELECT id FROM job WHERE {condition} ORDER BY id;\n");
     let mut helps = compile(&inputs(&page(sqlite), &page(pg))).diagnostics.into_iter().flat_map(|finding| finding.help);
-    helps.find_map(|help| help.strip_prefix("or say in `diglot.toml`, below `[json]`, what the member is: ").map(str::to_owned))
+    helps.find_map(|help| {
+        help.strip_prefix("or say in `diglot.toml`, below `[json]`, what the member is: ").map(str::to_owned)
+    })
 }
 
 #[test]
