@@ -40,6 +40,16 @@ const LAST_TICKS: u64 = TICKS_AN_HOUR / 4;
 const ON_A_HOST_MS: [i64; 3] = [0, 1_500, -1_500];
 const ON_HOSTS_MS: [i64; 3] = [0, HOUR_MS, -HOUR_MS];
 
+/// What an older version lacks of version 1012.
+const INDEXES: [&str; 6] = [
+    "ff_attempt_lease_due_idx",
+    "ff_exec_core_deadline_due_idx",
+    "ff_exec_core_ended_idx",
+    "ff_exec_core_inconsistent_idx",
+    "ff_suspension_current_due_idx",
+    "ff_waitpoint_pending_due_idx",
+];
+
 /// How long it takes and how much happens.
 struct Plan {
     ticks: u64,
@@ -258,10 +268,12 @@ impl Week<'_> {
 
     /// Begins a dump, and a migration of what looks like an older version, beside all work.
     async fn change(&mut self) {
+        for index in INDEXES {
+            self.h.alter(&format!("DROP INDEX IF EXISTS {index}")).await;
+        }
+        self.h.alter("DELETE FROM ff_sql_migrations WHERE version = 1012").await;
         match self.h.tables() {
             Tables::Sqlite(backend, _) => {
-                self.h.alter("DROP INDEX ff_exec_core_ended_idx").await;
-                self.h.alter("DELETE FROM ff_sql_migrations WHERE version = 1012").await;
                 let pool = backend.pool_for_test().clone();
                 self.changes.push(tokio::spawn(async move {
                     let folder = tempfile::tempdir().expect("a folder");
@@ -272,8 +284,6 @@ impl Week<'_> {
             }
             Tables::Postgres(_) => {
                 let Place::Postgres { url } = self.h.place().clone() else { return };
-                self.h.alter("DROP INDEX ff_exec_core_ended_idx").await;
-                self.h.alter("DELETE FROM ff_sql_migrations WHERE version = 1012").await;
                 self.h.alter("DELETE FROM _sqlx_migrations WHERE version = 16").await;
                 self.changes.push(tokio::task::spawn_blocking({
                     let url = url.clone();
