@@ -37,7 +37,11 @@ enum Source {
         /// How far the host's clock is ahead of what it should show, as a test has it.
         host_is_ahead_ms: i64,
     },
-    Frozen(AtomicI64),
+    Frozen {
+        now_ms: AtomicI64,
+        /// How far the host's clock is ahead of this one, as a test has it.
+        host_is_ahead_ms: i64,
+    },
 }
 
 impl Default for Clock {
@@ -72,12 +76,18 @@ impl Clock {
     /// A clock that stands still at `now_ms` until it is set.
     #[must_use]
     pub fn frozen(now_ms: i64) -> Self {
-        Self::new(Source::Frozen(AtomicI64::new(now_ms)))
+        Self::frozen_on_host(now_ms, 0)
+    }
+
+    /// The same as a server's on a host whose clock is that much ahead, or behind where it is less than nothing.
+    #[must_use]
+    pub fn frozen_on_host(now_ms: i64, host_is_ahead_ms: i64) -> Self {
+        Self::new(Source::Frozen { now_ms: AtomicI64::new(now_ms), host_is_ahead_ms })
     }
 
     /// Moves a frozen clock to `now_ms`; any other stays as it is.
     pub fn set(&self, now_ms: i64) {
-        if let Source::Frozen(frozen) = &*self.source {
+        if let Source::Frozen { now_ms: frozen, .. } = &*self.source {
             frozen.store(now_ms, Ordering::SeqCst);
         }
     }
@@ -86,7 +96,7 @@ impl Clock {
     #[must_use]
     pub fn now_ms(&self) -> i64 {
         match &*self.source {
-            Source::Frozen(frozen) => frozen.load(Ordering::SeqCst),
+            Source::Frozen { now_ms, .. } => now_ms.load(Ordering::SeqCst),
             Source::Server { began, began_at_ms, .. } => match began_at_ms.load(Ordering::Relaxed) {
                 UNTOLD_MS => self.host_ms(),
                 told => told.saturating_add(millis(began.elapsed().as_millis())),
@@ -104,7 +114,7 @@ impl Clock {
     pub(crate) fn is_told(&self) -> bool {
         match &*self.source {
             Source::Server { began_at_ms, .. } => began_at_ms.load(Ordering::Relaxed) != UNTOLD_MS,
-            Source::Host | Source::Frozen(_) => true,
+            Source::Host | Source::Frozen { .. } => true,
         }
     }
 
@@ -118,9 +128,10 @@ impl Clock {
 
     /// How far the host's clock is ahead of this one.
     pub(crate) fn host_is_ahead_ms(&self) -> i64 {
-        match self.is_of_server() && self.is_told() {
-            true => self.host_ms().saturating_sub(self.now_ms()),
-            false => 0,
+        match &*self.source {
+            Source::Server { .. } if self.is_told() => self.host_ms().saturating_sub(self.now_ms()),
+            Source::Frozen { host_is_ahead_ms, .. } => *host_is_ahead_ms,
+            Source::Server { .. } | Source::Host => 0,
         }
     }
 
@@ -135,7 +146,7 @@ impl Clock {
         let shown_ms = millis(since.as_millis());
         match &*self.source {
             Source::Server { host_is_ahead_ms, .. } => shown_ms.saturating_add(*host_is_ahead_ms),
-            Source::Host | Source::Frozen(_) => shown_ms,
+            Source::Host | Source::Frozen { .. } => shown_ms,
         }
     }
 }
@@ -178,6 +189,14 @@ mod tests {
             let given_ms = server_ms + host_is_ahead_ms;
             let off_ms = clock.corrected_ms(given_ms) - server_ms;
             assert!(off_ms.abs() < HOUR_MS, "{host_is_ahead_ms}: {off_ms}");
+        }
+    }
+
+    #[test]
+    fn a_frozen_clock_corrects_what_a_host_that_is_wrong_shows() {
+        for host_is_ahead_ms in [-3_600_000, 5_000] {
+            let clock = Clock::frozen_on_host(7, host_is_ahead_ms);
+            assert_eq!((clock.now_ms(), clock.corrected_ms(9 + host_is_ahead_ms)), (7, 9));
         }
     }
 

@@ -7,7 +7,8 @@ SELECT ended.partition_key, ended.event_id, ended.execution_id FROM ff_completio
    AND (CAST(:tag_key AS text) IS NULL
         OR EXISTS (SELECT 1 FROM ff_exec_core AS core
                     WHERE core.partition_key = ended.partition_key AND core.execution_id = ended.execution_id
-                      AND core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value))
+                      AND core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value
+                   OFFSET 0))
  ORDER BY ended.event_id LIMIT :page_size;
 
 -- name: dependency_group_lock :opt

@@ -23,7 +23,8 @@ SELECT held.partition_key, held.execution_id, held.lease_expires_at_ms FROM ff_a
                            OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string'
                               AND core.raw_fields ->> 'namespace' = :namespace)
                       AND (CAST(:tag_key AS text) IS NULL
-                           OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)))
+                           OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
+                   OFFSET 0))
  ORDER BY held.lease_expires_at_ms, held.partition_key, held.execution_id LIMIT :page_size;
 
 -- name: expiry_deadline_due_list :many

@@ -21,6 +21,7 @@ UPDATE ff_completion_event SET dispatched_at_ms = :now_ms
 
 -- Lists ends of members that nobody has followed to the last edge, the oldest first, strictly after a place.
 -- The end of an execution outside a flow concerns nobody.
+-- Postgres would otherwise read all executions to know those of a tag; the OFFSET has it ask for each.
 -- name: dependency_forgotten_list :many
 -- param: namespace text null, instance_tag text null, tag_key text null, tag_value text null
 SELECT ended.partition_key, ended.event_id, ended.execution_id FROM ff_completion_event AS ended

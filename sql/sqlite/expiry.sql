@@ -13,6 +13,7 @@ SELECT held.attempt_index FROM ff_attempt AS held
  ORDER BY held.lease_expires_at_ms, held.attempt_index LIMIT 1;
 
 -- Lists the executions with a lease that ran out and that pass a filter, oldest first, strictly after a cursor.
+-- Postgres would otherwise read all executions to know these; the OFFSET has it ask for each.
 -- name: expiry_lease_due_list :many
 -- param: namespace text null, tag_key text null, tag_value text null
 -- column: lease_expires_at_ms i64

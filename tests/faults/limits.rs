@@ -2,10 +2,12 @@
 //! error at all; nothing panics and nothing is lost.
 
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use ff_backend_sql::testing::Clock;
+use ff_backend_sql::testing::{Clock, Step};
 use ff_backend_sql::{PostgresBackend, PostgresConnection, SqliteBackend};
 use ff_core::backend::{
     BackendConfig, BackendConnection, CapabilitySet, ClaimPolicy, FailureClass, FailureReason, Frame, FrameKind,
@@ -321,6 +323,67 @@ async fn a_log_that_a_reader_made_long_is_told_of_and_short_again_when_the_reade
         backend.create_execution(creation(id_in(0), T0)).await.unwrap();
     }
     assert!(length() < 2 * LIMIT, "{} bytes", length());
+}
+
+/// Another process moves the log's pages, and SQLite tells whoever asks meanwhile less than none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_somebody_else_moves_is_left_to_them() {
+    const PAGES: u32 = 30;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flow.db").display().to_string();
+    let (reached, looks) = channel();
+    let (allow, allowed) = channel();
+    let (reached, allowed) = (Mutex::new(reached), Mutex::new(allowed));
+    let (is_moving, has_looked) = (AtomicBool::new(true), AtomicBool::new(false));
+    let hook = move |step: Step, _: &'static str| {
+        // What comes next on the writer tells that it has looked.
+        let is_writer = matches!(step, Step::Begin | Step::Checkpoint);
+        if is_writer && has_looked.swap(false, Ordering::SeqCst) {
+            reached.lock().unwrap().send(()).unwrap();
+        }
+        if step == Step::Checkpoint && is_moving.swap(false, Ordering::SeqCst) {
+            reached.lock().unwrap().send(()).unwrap();
+            allowed.lock().unwrap().recv().unwrap();
+            has_looked.store(true, Ordering::SeqCst);
+        }
+        None
+    };
+    let backend = SqliteBackend::new_with_faults(&path, Clock::frozen(T0), PAGES, Box::new(hook)).await.unwrap();
+    let mut reader = backend.pool_for_test().begin().await.unwrap();
+    sqlx::query("SELECT count(*) FROM ff_exec_core").execute(&mut *reader).await.unwrap();
+    let writing = tokio::spawn(async move {
+        for _ in 0..100 {
+            backend.create_execution(creation(id_in(0), T0)).await.unwrap();
+        }
+    });
+    let reached = tokio::task::block_in_place(|| looks.recv().map(|()| looks)).unwrap();
+    // It waits for the reader with the log in its hands.
+    let url = format!("sqlite://{path}");
+    let mut other = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    let moving = tokio::spawn(async move {
+        sqlx::raw_sql("PRAGMA busy_timeout = 600000").execute(&mut other).await.unwrap();
+        // Whoever asks at the same moment may be first.
+        while log_state(&mut other, "PRAGMA wal_checkpoint(FULL)").await.0 != 0 {}
+    });
+    let mut third = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    while log_state(&mut third, "PRAGMA wal_checkpoint(PASSIVE)").await.1 >= 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    allow.send(()).unwrap();
+    while reached.try_recv().is_err() {
+        assert!(!writing.is_finished(), "it writes on");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    reader.rollback().await.unwrap();
+    moving.await.unwrap();
+    writing.await.expect("it writes on");
+}
+
+/// Whether the log could not be moved, and its length.
+async fn log_state(connection: &mut sqlx::SqliteConnection, moving: &'static str) -> (i64, i64) {
+    let (is_busy, pages, _): (i64, i64, i64) = sqlx::query_as(moving).fetch_one(connection).await.unwrap();
+    (is_busy, pages)
 }
 
 /// What is told in this process from here on by warnings, whoever is meant.

@@ -434,7 +434,7 @@ impl Group {
     /// the disk has; when the disk is only full or somebody else is at it, the log has everything still.
     async fn keep_log_short(&mut self, name: &'static str) {
         let Some(log) = &self.log else { return };
-        let moved: Result<(i64, u32, u32), _> = match log.has_page(self.length.due()) {
+        let moved: Result<(i64, i64, i64), _> = match log.has_page(self.length.due()) {
             Ok(false) => return,
             Ok(true) => match self.around.faults.check(Step::Checkpoint, name) {
                 Ok(()) => sqlx::query_as(CHECKPOINT).fetch_one(&mut self.connection).await,
@@ -449,8 +449,11 @@ impl Group {
         }
     }
 
-    fn note_length(&mut self, pages: u32, moved: u32) {
-        if let Some(database) = self.opening.file() {
+    /// While another process moves them, SQLite gives less than none for either.
+    fn note_length(&mut self, pages: i64, moved: i64) {
+        if let (Ok(pages), Ok(moved)) = (u32::try_from(pages), u32::try_from(moved))
+            && let Some(database) = self.opening.file()
+        {
             self.length.moved(pages, moved, database);
         }
     }
