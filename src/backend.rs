@@ -4,7 +4,7 @@
 //! table of delegations is [`mod@table`], how one is opened is in [`crate::open`].
 
 mod drain;
-mod manage;
+pub(crate) mod manage;
 mod table;
 mod traced;
 
@@ -28,7 +28,6 @@ use crate::events::{self, Lifetime};
 use crate::metric;
 use crate::sweep::{self, FullScannerConfig, Sweeps};
 use drain::Drain;
-pub use manage::Manage;
 
 /// The longest that leaving takes, whatever is allowed: beyond that a point in time may not be counted any more.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);

@@ -65,7 +65,7 @@ pub mod listener {
 pub mod manage {
     //! What whoever looks after a database asks for and is told: see [`Manage`].
 
-    pub use crate::backend::Manage;
+    pub use crate::backend::manage::Manage;
     pub use crate::model::manage::{
         ExecutionFilter, Inspection, ListedExecution, ListedPage, ListedState, QueueCount, SchemaState, StateCount,
         TableSize, UnknownState,

@@ -16,7 +16,7 @@ use futures_core::future::BoxFuture;
 
 use super::abort::Abort;
 use super::in_steps::InSteps;
-use super::migrate::MigrationError;
+use super::migrate::error::MigrationError;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
 use crate::column::PartitionNumber;
 use crate::model::manage::{Inspection, SchemaState};

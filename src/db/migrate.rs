@@ -11,7 +11,7 @@
 //! This module changes the schema and its two ledgers only. When it runs is the constructor's concern
 //! for SQLite and the operator's for Postgres.
 
-mod error;
+pub(super) mod error;
 #[cfg(feature = "postgres")]
 mod index;
 mod indexes;
