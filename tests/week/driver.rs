@@ -220,10 +220,10 @@ impl Week<'_> {
         if self.tick == CHANGE {
             self.change().await;
         }
-        if self.tick % LOOK == 0 {
+        if self.tick.is_multiple_of(LOOK) {
             self.audit.ends(self.h).await;
         }
-        if self.tick % RESTART == 0 {
+        if self.tick.is_multiple_of(RESTART) {
             self.audit.ages(self.h, self.h.clock.now_ms()).await;
             let is_full = self.plan.is_full(self.tick);
             self.audit.growth(self.h, is_full, self.plan.creations_an_hour * 25).await;
@@ -236,7 +236,7 @@ impl Week<'_> {
         let sweeper = usize::try_from(self.tick % 3).expect("a small number");
         for (slot, process) in self.processes.iter_mut().enumerate() {
             let sweeping = match slot == sweeper {
-                true if self.tick / 3 % SWEEP == 0 => Sweeping::All,
+                true if (self.tick / 3).is_multiple_of(SWEEP) => Sweeping::All,
                 true => Sweeping::Often,
                 false => Sweeping::Not,
             };
@@ -257,7 +257,7 @@ impl Week<'_> {
         let number = self.tick / RESTART;
         let slot = usize::try_from(number % 3).expect("a small number");
         let process = self.processes.remove(slot);
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             process.leave();
         } else {
             drop(process);
