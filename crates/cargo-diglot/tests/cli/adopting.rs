@@ -74,7 +74,9 @@ fn a_project_with_two_engines_begins_today_and_only_new_drift_fails() {
     let check = project.check();
     assert_eq!((check.code, check.stdout.contains("error[")), (Some(0), false), "{check:?}");
     let review = project.read("target/diglot/review.html");
-    assert!(review.contains("<b>11</b> findings in the baseline"), "{review}");
+    let known =
+        project.read("diglot.baseline").lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+    assert!(known > 0 && review.contains(&format!(", {known} in the baseline")), "{known} in {review}");
 
     // The same templates as before reach the driver, on both pages.
     let templates = project.answers().into_values().filter(|text| text.contains("/* TEMPLATE: schema */task")).count();

@@ -217,7 +217,8 @@ impl Subject {
                             (Some(List::Separated(between)), Value::Text(text)) => split(text, between),
                             _ => read(value, held(column)).unwrap_or_else(|_| value.clone()),
                         };
-                        let is_now = column.clock && is_late(&value);
+                        let is_now = column.clock && matches!(value, Value::Int(ms) if ms > CLOCK_MS)
+                            || column.moving && is_late(&value);
                         match value {
                             _ if is_now => Value::Other("now".into()),
                             Value::List(mut items) if matches!(column.list, Some(List::Table { .. })) => {

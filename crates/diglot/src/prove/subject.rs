@@ -239,7 +239,7 @@ impl<'a> Prover<'a> {
         let mut subject = self.of("", nothing, around(&self.tables(), |name| words.contains(name)));
         let reads_clock = CLOCKS.iter().any(|clock| words.contains(clock));
         for column in subject.compared.iter_mut().flat_map(|table| &mut table.columns) {
-            column.clock |= reads_clock;
+            column.moving = reads_clock;
         }
         subject
     }
