@@ -179,7 +179,6 @@ fn together<'a>(
     let keys = Keys::of(&inputs.config, &inputs.sources, &settled.schemas);
     let never_null = inputs.config.prove.never_null();
     let index = inputs.answers.as_deref().and_then(answers::Index::parse);
-    let index = index.as_ref();
     let locking = locks::Reader::new(&settled.schemas.pg, &inputs.config.shard_key);
     let basis = Basis::new(inputs, &settled.schemas);
     let evidence = inputs.evidence.as_deref().and_then(Evidence::parse);
@@ -191,7 +190,7 @@ fn together<'a>(
         schemas: &settled.schemas,
         keys: &keys,
         never_null: &never_null,
-        index,
+        index: index.as_ref(),
         basis: &basis,
         evidence: evidence.as_ref(),
         locking: &locking,

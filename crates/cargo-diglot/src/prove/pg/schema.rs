@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::Inputs;
+use sea_query::{Expr, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor};
 
@@ -97,10 +98,9 @@ pub(super) async fn emptied(connection: &mut PgConnection) -> Result<(), Failure
     look_everywhere(connection).await?;
     for table in tables(connection).await? {
         let failed = || Failure::engine("empty the tables of Postgres");
-        let query = format!("SELECT EXISTS (SELECT FROM \"{table}\")");
-        let is_filled: bool =
-            sqlx::query_scalar(AssertSqlSafe(query)).fetch_one(&mut *connection).await.map_err(failed())?;
-        if is_filled {
+        let first = Query::select().expr(Expr::val(1)).from(table.clone()).limit(1).to_string(PostgresQueryBuilder);
+        let row = sqlx::query(AssertSqlSafe(first)).fetch_optional(&mut *connection).await.map_err(failed())?;
+        if row.is_some() {
             plain(connection, &format!("TRUNCATE \"{table}\" CASCADE")).await.map_err(failed())?;
         }
     }

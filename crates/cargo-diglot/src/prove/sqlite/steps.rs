@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, Rows, Subject};
 use diglot::schema::runs_one_by_one;
+use sea_query::{Asterisk, Query, SqliteQueryBuilder};
 
 use super::{Ran, Sqlite, fault};
 use crate::failure::Failure;
@@ -149,8 +150,8 @@ impl Sqlite {
                 .prepare("SELECT lower(name), lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'")?;
             beside.triggers = named.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
             for view in self.words("SELECT name FROM sqlite_master WHERE type = 'view'")? {
-                let quoted = view.replace('"', "\"\"");
-                if let Err(error) = self.connection.prepare(&format!("SELECT * FROM \"{quoted}\"")) {
+                let all = Query::select().column(Asterisk).from(view.clone()).to_string(SqliteQueryBuilder);
+                if let Err(error) = self.connection.prepare(&all) {
                     beside.broken.insert(format!("the view {view} cannot be read: {}", fault(error).words));
                 }
             }
