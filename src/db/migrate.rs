@@ -14,7 +14,7 @@
 pub(super) mod error;
 #[cfg(feature = "postgres")]
 mod index;
-mod indexes;
+mod index_names;
 mod ledger;
 #[cfg(feature = "postgres")]
 mod patience;
@@ -28,7 +28,7 @@ mod sqlite;
 mod version;
 
 pub use error::MigrationError;
-pub(crate) use indexes::IndexNames;
+pub(crate) use index_names::IndexNames;
 #[cfg(feature = "postgres")]
 pub use pg::{MigrationOptions, apply_migrations, apply_migrations_with};
 #[cfg(feature = "postgres")]

@@ -23,7 +23,7 @@ use diglot::evidence::{self, Evidence};
 use diglot::source::FileId;
 use diglot::{Compiled, EmittedText, Inputs, Weighed};
 use diglot::{history, schema};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar};
 use sqlx::{Column, Database, Describe};
 
 use crate::cli::Prepare;
@@ -172,7 +172,7 @@ fn answered(asked: &[Asked], texts: usize) -> String {
 
 /// Names the pairs of which nothing is recorded as they are now; whether there is none.
 fn complain(inputs: &Inputs, compiled: &Compiled, old: Option<&Evidence>) -> bool {
-    let is_known = |pair: &Weighed| old.is_some_and(|old| old.of(&pair.name, &pair.basis).is_some());
+    let is_known = |pair: &Weighed| old.is_some_and(|old| old.knows(&pair.name, &pair.basis));
     let missing: Vec<&Weighed> = compiled.weighed.iter().filter(|pair| !is_known(pair)).collect();
     for pair in missing.iter().take(NAMED) {
         report::line(&format!("no evidence of {} as it is now", pair.name));
@@ -189,7 +189,7 @@ fn complain(inputs: &Inputs, compiled: &Compiled, old: Option<&Evidence>) -> boo
 
 /// The answers of texts whose pairs rest on what they rested on when both engines were asked, by the texts' places.
 fn known(folder: &Path, index: &Index, compiled: &Compiled, old: &Evidence) -> BTreeMap<usize, Described> {
-    let holds = |pair: &&Weighed| old.of(&pair.name, &pair.basis).is_some();
+    let holds = |pair: &&Weighed| old.knows(&pair.name, &pair.basis);
     let unchanged: BTreeSet<&str> = compiled.weighed.iter().filter(holds).map(|pair| pair.name.as_str()).collect();
     let texts = compiled.texts.iter().enumerate().filter(|(_, text)| unchanged.contains(text.name.as_str()));
     let known = texts.filter_map(|(at, text)| {
@@ -228,7 +228,7 @@ async fn both(
         if !answers {
             return Ok(Vec::new());
         }
-        let progress = bars.add(progress(compiled.texts.len() - known.len()));
+        let progress = bars.add(report::bar("asking the engines", compiled.texts.len() - known.len()));
         let project = Project { inputs, compiled, known, progress };
         let mut asked = ask(&project, host).await?;
         project.progress.finish_and_clear();
@@ -268,15 +268,6 @@ fn files<'a>(
     let index = answers::index(inputs, &records);
     files.insert(answers::INDEX_FILE.to_owned(), index.clone());
     (index, files)
-}
-
-/// A bar on a terminal, nothing in a pipe.
-fn progress(texts: usize) -> ProgressBar {
-    let bar = ProgressBar::new(texts as u64);
-    match ProgressStyle::with_template("asking the engines {bar:40} {pos}/{len}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 impl Project<'_> {

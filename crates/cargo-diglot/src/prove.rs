@@ -28,7 +28,6 @@ use std::path::Path;
 use diglot::Inputs;
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::prove::{Case, Difference, Fault, Prover, Subject};
-use indicatif::{ProgressBar, ProgressStyle};
 use sqlx::error::ErrorKind;
 
 use crate::cli::{Format, Prove};
@@ -148,7 +147,7 @@ async fn all(
         return Err(Failure::UnknownStatement { name: name.clone() });
     }
     let kept = kept::read(root)?;
-    let progress = progress(subjects.len());
+    let progress = terminal::bar("proving", subjects.len());
     let mut findings = Findings { pairs: subjects.len(), ..Findings::default() };
     for subject in subjects {
         progress.set_message(subject.name.clone());
@@ -183,15 +182,6 @@ fn fault(error: sqlx::Error) -> Fault {
         _ => "",
     };
     Fault { kind, words: error.message().to_owned() }
-}
-
-/// A bar on a terminal, nothing in a pipe.
-fn progress(subjects: usize) -> ProgressBar {
-    let bar = ProgressBar::new(subjects as u64);
-    match ProgressStyle::with_template("proving {bar:40} {pos}/{len} {msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 /// Whether cases have the same rows, and may share them.

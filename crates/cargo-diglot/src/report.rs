@@ -10,6 +10,7 @@ use diglot::evidence::Verdict;
 use diglot::render::{self, Look, Ran};
 use diglot::source::Sources;
 use diglot::{Compiled, Detail, Inputs, Weighed};
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::Format;
 use crate::failure::Failure;
@@ -119,6 +120,15 @@ pub(crate) fn evidence(compiled: &Compiled) -> String {
 /// How many of the findings fail a build.
 pub(crate) fn errors(findings: &[Diagnostic]) -> usize {
     findings.iter().filter(|finding| finding.severity == Severity::Error).count()
+}
+
+/// A bar on a terminal, nothing in a pipe, for so many things that something is done to.
+pub(crate) fn bar(doing: &str, count: usize) -> ProgressBar {
+    let bar = ProgressBar::new(count as u64);
+    match ProgressStyle::with_template(&format!("{doing} {{bar:40}} {{pos}}/{{len}} {{msg}}")) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// A line about the run.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use basis::Basis;
+pub(crate) use basis::{Basis, digest_of};
 pub use told::Grid;
 
 /// The file beside the query files.
@@ -182,6 +182,11 @@ impl Evidence {
     /// What is known of a pair, if it rests on this.
     pub fn of(&self, name: &str, basis: &str) -> Option<&Verdict> {
         self.pairs.get(name).filter(|record| record.basis == basis).map(|record| &record.verdict)
+    }
+
+    /// Whether anything is known of a pair, if it rests on this.
+    pub fn knows(&self, name: &str, basis: &str) -> bool {
+        self.of(name, basis).is_some()
     }
 
     /// Whether a database is recorded on which a pair differs, as it is now or was once.

@@ -9,16 +9,13 @@ use std::collections::BTreeSet;
 use crate::config::Places;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
-use crate::digest::digest;
-use crate::evidence::{Evidence, Step, Verdict};
+use crate::evidence::{Evidence, Step, Verdict, digest_of};
 use crate::page::{Annotation, AnnotationKind};
 use crate::project::Inputs;
 use crate::rule;
 use crate::schema;
 use crate::source::{FileId, Role, SourceFile, Sources, Span};
 
-/// How many letters a digest has.
-const LETTERS: usize = 16;
 /// The folder in which the statements of a stretch stand for pages.
 const PAGES: &str = "diglot-migrations";
 
@@ -47,20 +44,23 @@ impl Stretch {
         Step { name: self.name.clone(), sqlite_files: sqlite, pg_files: pg, basis: self.basis.clone(), verdict }
     }
 
-    /// Its texts in their order, each with its file.
-    pub fn texts<'i>(&self, inputs: &'i Inputs, dialect: Dialect) -> Vec<(FileId, &'i str)> {
+    fn files(&self, inputs: &Inputs, dialect: Dialect) -> impl Iterator<Item = FileId> {
         let files = inputs.migrations(dialect).into_iter().take(self.to[dialect]).skip(self.from[dialect]);
-        files.map(|(id, _)| (id, schema::up(&inputs.sources.file(id).text))).collect()
+        files.map(|(id, _)| id).collect::<Vec<FileId>>().into_iter()
+    }
+
+    /// Its texts in their order.
+    pub fn texts<'i>(&self, inputs: &'i Inputs, dialect: Dialect) -> Vec<&'i str> {
+        self.files(inputs, dialect).map(|file| schema::up(&inputs.sources.file(file).text)).collect()
     }
 
     /// The project as it was before it, with the statements of the stretch that change rows in the place of the pages:
     /// what they hold columns against is to be among the rows.
     pub fn before(&self, inputs: &Inputs) -> Inputs {
         let mut before = until(inputs, &self.from);
-        before.config.sql = Places::below(PAGES);
         for dialect in Dialect::ALL {
             let mut page = String::new();
-            for (file, _) in self.texts(inputs, dialect) {
+            for file in self.files(inputs, dialect) {
                 for (at, span) in schema::of_rows(&inputs.sources.file(file).text, file, dialect).iter().enumerate() {
                     page.push_str(&format!("-- name: {dialect}_{}_{at} :exec\n", file.0));
                     page.push_str(&format!("{};\n\n", inputs.sources.text(*span)));
@@ -106,9 +106,7 @@ fn basis(inputs: &Inputs, to: &Both<usize>) -> String {
             text.push_str(&format!("\u{0}{}", inputs.sources.file(file).text));
         }
     }
-    let mut digest = digest(text.as_bytes());
-    digest.truncate(LETTERS);
-    digest
+    digest_of(&text)
 }
 
 /// Whether all migrations are recorded as they are.
@@ -132,11 +130,10 @@ pub fn stretches(inputs: &Inputs) -> Vec<Stretch> {
     while from != end {
         let to = next(&shapes, &stems, &from, &end);
         let mut names: Vec<&str> = Vec::new();
-        for dialect in Dialect::ALL {
-            let own = stems[dialect][from[dialect]..to[dialect]].iter().map(String::as_str);
-            names.extend(own.filter(|name| {
-                !stems.sqlite[from.sqlite..to.sqlite].iter().any(|it| it == name) || dialect == Dialect::Sqlite
-            }));
+        for name in Dialect::ALL.into_iter().flat_map(|dialect| &stems[dialect][from[dialect]..to[dialect]]) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
         }
         stretches.push(Stretch { name: names.join(", "), from, to, basis: basis(inputs, &to) });
         from = to;
@@ -235,8 +232,12 @@ pub(crate) fn check(inputs: &Inputs, evidence: Option<&Evidence>, declared: &[An
             )),
         );
     }
-    let is_known = is_recorded(inputs, evidence);
-    for (annotation, name) in allowed.into_iter().filter(|(_, name)| is_known && !needed.contains(*name)) {
+    let unneeded: Vec<_> = allowed.into_iter().filter(|(_, name)| !needed.contains(*name)).collect();
+    // All migrations are read for that, which few checks have to do.
+    if unneeded.is_empty() || !is_recorded(inputs, evidence) {
+        return found;
+    }
+    for (annotation, name) in unneeded {
         let message = format!("schema: `-- allow(migration-differs.{name})` has nothing to allow");
         found.push(
             Diagnostic::error(rule::UNUSED_ALLOW, message, annotation.span, "no migration of that name differs")

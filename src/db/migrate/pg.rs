@@ -22,7 +22,7 @@ use sqlx::{Acquire, PgConnection, PgPool, Postgres};
 
 use super::error::MigrationError;
 use super::index::make_beside_writers;
-use super::indexes::IndexNames;
+use super::index_names::IndexNames;
 use super::ledger::{self, LEDGER_TABLE, POSTGRES, Step, checksum, nanoseconds_since, warn_of_unknown};
 use super::patience::{MOMENT, Turns, set_patience};
 use super::split::statements;

@@ -9,7 +9,7 @@ use sqlx::migrate::{Migrate, MigrateError};
 use sqlx::{Connection, SqliteConnection};
 
 use super::error::MigrationError;
-use super::indexes::IndexNames;
+use super::index_names::IndexNames;
 use super::ledger::{self, LEDGER_TABLE, SQLITE, Step, checksum, nanoseconds_since, warn_of_unknown};
 use crate::model::manage::SchemaState;
 

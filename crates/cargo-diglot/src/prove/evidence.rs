@@ -12,7 +12,7 @@ use diglot::infer::Signature;
 use diglot::mutate::{self, Changer, Sample};
 use diglot::prove::{Answer, Case, Difference, Prover, Reach, Scope as Tried, Subject};
 use diglot::{Compiled, EmittedText, Inputs, Weighed};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
@@ -20,6 +20,7 @@ use super::engines::Engines;
 use super::{history, smaller};
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::report;
 
 /// How many databases with arguments a pair is run on.
 const BUDGET: usize = 3000;
@@ -106,7 +107,7 @@ pub(crate) async fn gather(
     let mut evidence = Evidence { version: VERSION, engines, pairs: BTreeMap::new(), steps: Vec::new() };
     let old = old.filter(|old| old.engines == evidence.engines).unwrap_or_default();
     let (kept, open): (Vec<&Weighed>, Vec<&Weighed>) =
-        compiled.weighed.iter().partition(|pair| old.of(&pair.name, &pair.basis).is_some());
+        compiled.weighed.iter().partition(|pair| old.knows(&pair.name, &pair.basis));
     let known = kept.iter().filter_map(|pair| Some((pair.name.clone(), old.pairs.get(&pair.name)?.clone())));
     evidence.pairs.extend(known);
     evidence.steps = history::gather(inputs, &old, host, bars).await?;
@@ -124,7 +125,7 @@ pub(crate) async fn gather(
         signatures: compiled.signatures.clone(),
         subjects: subjects.collect(),
         old,
-        progress: bars.add(progress(open.len())),
+        progress: bars.add(report::bar("running", open.len())),
         open: Mutex::new(open.into_iter().cloned().collect()),
         done: Mutex::default(),
         is_over: AtomicBool::new(false),
@@ -142,15 +143,6 @@ pub(crate) async fn gather(
     drop(waiting);
     evidence.pairs.append(&mut work.done.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(evidence)
-}
-
-/// A bar on a terminal, nothing in a pipe.
-fn progress(pairs: usize) -> ProgressBar {
-    let bar = ProgressBar::new(pairs as u64);
-    match ProgressStyle::with_template("running {bar:40} {pos}/{len} {msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 impl Engines {

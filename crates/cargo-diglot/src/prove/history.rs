@@ -8,13 +8,14 @@ use diglot::history::{self, Stretch};
 use diglot::prove::{Answer, Case, Difference, Prover, Relations, Subject};
 use diglot::schema::runs_one_by_one;
 use diglot::{Inputs, compile};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::MultiProgress;
 
 use super::engines::{ATTEMPTS, Ran, leave_out};
 use super::evidence::witness;
 use super::{first_sorting, pg, sqlite};
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::report;
 
 /// On how many databases a stretch is run, the first of which is empty.
 const CASES: u64 = 24;
@@ -58,7 +59,7 @@ pub(super) async fn gather(
         return Ok(old.steps.clone());
     }
     let stretches = history::stretches(inputs);
-    let progress = bars.add(progress(stretches.len()));
+    let progress = bars.add(report::bar("migrating", stretches.len()));
     let connection = host.another(first_sorting(inputs)).await?.connect().await?;
     let pg = pg::Pg::empty(connection, inputs).await?;
     let mut way = Way { inputs, sqlite: sqlite::Sqlite::empty()?, pg, so_far: Vec::new() };
@@ -79,22 +80,10 @@ pub(super) async fn gather(
     Ok(steps)
 }
 
-/// A bar on a terminal, nothing in a pipe.
-fn progress(stretches: usize) -> ProgressBar {
-    let bar = ProgressBar::new(stretches as u64);
-    match ProgressStyle::with_template("migrating {bar:40} {pos}/{len} {msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
 impl Way<'_> {
     /// Runs a stretch on the databases, whether both take it.
     async fn take(&mut self, stretch: &Stretch) -> Result<bool, Failure> {
-        let texts = |dialect: Dialect| -> Vec<&str> {
-            stretch.texts(self.inputs, dialect).into_iter().map(|(_, text)| text).collect()
-        };
-        let (ours, theirs) = (texts(Dialect::Sqlite), texts(Dialect::Pg));
+        let [ours, theirs] = Dialect::ALL.map(|dialect| stretch.texts(self.inputs, dialect));
         let taken = self.sqlite.take(&ours)?.is_ok() && self.pg.take(&theirs, self.inputs).await?.is_ok();
         self.so_far.extend(ours.into_iter().map(str::to_owned));
         Ok(taken)
@@ -102,9 +91,7 @@ impl Way<'_> {
 
     /// What running a stretch shows.
     async fn verdict(&mut self, stretch: &Stretch) -> Result<Verdict, Failure> {
-        let texts = Both::of(|dialect| {
-            stretch.texts(self.inputs, dialect).into_iter().map(|(_, text)| text).collect::<Vec<&str>>()
-        });
+        let texts = Both::of(|dialect| stretch.texts(self.inputs, dialect));
         if texts.pg.iter().any(|text| runs_one_by_one(text)) {
             let reason = "a migration of Postgres runs outside of a transaction, and is tried on empty tables alone";
             return Ok(Verdict::Unknown { reason: reason.to_owned() });

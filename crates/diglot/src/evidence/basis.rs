@@ -11,6 +11,13 @@ use crate::schema::{Schema, Table};
 /// How many letters a digest has: enough that no two bases of a project share one, few enough to be read past.
 const LETTERS: usize = 16;
 
+/// The letters that stand for all that a record rests on.
+pub(crate) fn digest_of(text: &str) -> String {
+    let mut digest = digest(text.as_bytes());
+    digest.truncate(LETTERS);
+    digest
+}
+
 /// What all pairs share.
 pub(crate) struct Basis {
     /// The settings that data and answers depend on, and all that runs beside a statement: triggers, views, functions.
@@ -55,9 +62,7 @@ impl Basis {
                 all.push_str(&format!("\u{0}{table}\u{0}{described}"));
             }
         }
-        let mut digest = digest(all.as_bytes());
-        digest.truncate(LETTERS);
-        digest
+        digest_of(&all)
     }
 
     /// The tables with all that stand in references with them.
