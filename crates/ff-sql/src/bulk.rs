@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use ff_backend_sql::manage::{ListedState, Manage};
 use ff_core::contracts::{CancelExecutionArgs, ReplayExecutionArgs};
+use ff_core::engine_error::EngineError;
 use ff_core::types::{CancelSource, ExecutionId, TimestampMs};
 use serde_json::json;
 
@@ -38,18 +39,11 @@ pub(crate) async fn retry(backend: &dyn Manage, which: &Which, printer: &Printer
     if which.dry_run {
         return Ok(told(&found, &words, printer));
     }
-    let bar = printer.progress("retrying", Some(found.len() as u64));
-    let mut outcome = Outcome::default();
-    for id in found {
-        let args = ReplayExecutionArgs { execution_id: id.clone(), now: TimestampMs::from_millis(now_ms()) };
-        match backend.replay_execution(args).await {
-            Ok(_) => outcome.done += 1,
-            Err(error) => outcome.refused.push((id, chain(&error))),
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(outcome.print(&words, printer))
+    let replay = async |execution_id| {
+        let args = ReplayExecutionArgs { execution_id, now: TimestampMs::from_millis(now_ms()) };
+        backend.replay_execution(args).await.map(drop)
+    };
+    Ok(each(found, "retrying", printer, replay).await.print(&words, printer))
 }
 
 /// `cancel`.
@@ -61,17 +55,12 @@ pub(crate) async fn cancel(
 ) -> Result<ExitCode, Failure> {
     let found = chosen(backend, which, |state| !state.has_ended(), printer).await?;
     let words = Words { verb: "cancel", past: "cancelled" };
-    if which.dry_run || found.is_empty() {
-        return Ok(told(&found, &words, printer));
+    if let Some(nothing) = nothing_done(&found, which, "Cancel", &words, printer)? {
+        return Ok(nothing);
     }
-    if !which.yes && !printer.agrees(&format!("Cancel {}?", executions(found.len() as u64)))? {
-        return Ok(given_up(printer));
-    }
-    let bar = printer.progress("cancelling", Some(found.len() as u64));
-    let mut outcome = Outcome::default();
-    for id in found {
+    let end = async |execution_id| {
         let args = CancelExecutionArgs {
-            execution_id: id.clone(),
+            execution_id,
             reason: reason.to_owned(),
             source: CancelSource::OperatorOverride,
             lease_id: None,
@@ -79,25 +68,17 @@ pub(crate) async fn cancel(
             attempt_id: None,
             now: TimestampMs::from_millis(now_ms()),
         };
-        match backend.cancel_execution(args).await {
-            Ok(_) => outcome.done += 1,
-            Err(error) => outcome.refused.push((id, chain(&error))),
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(outcome.print(&words, printer))
+        backend.cancel_execution(args).await.map(drop)
+    };
+    Ok(each(found, "cancelling", printer, end).await.print(&words, printer))
 }
 
 /// `prune`.
 pub(crate) async fn prune(backend: &dyn Manage, which: &Which, printer: &Printer) -> Result<ExitCode, Failure> {
     let found = chosen(backend, which, ListedState::has_ended, printer).await?;
     let words = Words { verb: "forget", past: "forgotten" };
-    if which.dry_run || found.is_empty() {
-        return Ok(told(&found, &words, printer));
-    }
-    if !which.yes && !printer.agrees(&format!("Forget {}?", executions(found.len() as u64)))? {
-        return Ok(given_up(printer));
+    if let Some(nothing) = nothing_done(&found, which, "Forget", &words, printer)? {
+        return Ok(nothing);
     }
     let bar = printer.progress("forgetting", Some(found.len() as u64));
     let mut outcome = Outcome::default();
@@ -159,9 +140,42 @@ fn told(found: &[ExecutionId], words: &Words, printer: &Printer) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn given_up(printer: &Printer) -> ExitCode {
+/// The end of a command that changes nothing: it is only tried, nothing fits, or nobody agrees to what cannot be undone.
+fn nothing_done(
+    found: &[ExecutionId],
+    which: &Which,
+    question: &str,
+    words: &Words,
+    printer: &Printer,
+) -> Result<Option<ExitCode>, Failure> {
+    if which.dry_run || found.is_empty() {
+        return Ok(Some(told(found, words, printer)));
+    }
+    if which.yes || printer.agrees(&format!("{question} {}?", executions(found.len() as u64)))? {
+        return Ok(None);
+    }
     printer.answer(&json!({ "done": 0, "refused": [] }), &["nothing was done".to_owned()]);
-    ExitCode::FAILURE
+    Ok(Some(ExitCode::FAILURE))
+}
+
+/// Does something to one execution after the other; what is refused keeps nothing else from being done.
+async fn each(
+    found: Vec<ExecutionId>,
+    doing: &str,
+    printer: &Printer,
+    act: impl AsyncFn(ExecutionId) -> Result<(), EngineError>,
+) -> Outcome {
+    let bar = printer.progress(doing, Some(found.len() as u64));
+    let mut outcome = Outcome::default();
+    for id in found {
+        match act(id.clone()).await {
+            Ok(()) => outcome.done += 1,
+            Err(error) => outcome.refused.push((id, chain(&error))),
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    outcome
 }
 
 impl Outcome {
