@@ -144,9 +144,11 @@ pub(super) fn normal(expr: &Expr) -> String {
         // Each branch asks whether the operand is its value.
         Expr::Case { operand: Some(operand), conditions, else_result, .. } => {
             let operand = normal(operand);
-            let is = |when: &CaseWhen| sorted("=", vec![operand.clone(), normal(&when.condition)]);
-            let branch = |when: &CaseWhen| format!("when({}, {})", is(when), normal(&when.result));
-            let mut kids: Vec<String> = conditions.iter().map(branch).collect();
+            let once = operand.len() > LONGEST_REPEATED;
+            let is = |value: String| if once { value } else { sorted("=", vec![operand.clone(), value]) };
+            let branch = |when: &CaseWhen| format!("when({}, {})", is(normal(&when.condition)), normal(&when.result));
+            let mut kids: Vec<String> = once.then(|| operand.clone()).into_iter().collect();
+            kids.extend(conditions.iter().map(branch));
             kids.extend(else_result.iter().map(|last| normal(last)));
             format!("case({})", kids.join(", "))
         }
