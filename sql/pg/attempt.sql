@@ -75,7 +75,7 @@ completion AS (
 -- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
 -- rows: given(now_ms i64, result bytes null)
 -- name: attempt_complete_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: attempt_complete
 -- use: attempts_ended(outcome = 'success')
 -- use: leases_told(event = 'revoked')
 -- column: completion_event_id i64
@@ -142,7 +142,7 @@ SELECT core.flow_id, told.namespace, told.instance_tag FROM core CROSS JOIN told
 -- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
 -- rows: given(now_ms i64, failure_message text)
 -- name: attempt_fail_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: attempt_fail
 -- use: attempts_ended(outcome = 'failed')
 -- use: leases_told(event = 'revoked')
 -- column: completion_event_id i64

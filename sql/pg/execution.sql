@@ -72,7 +72,8 @@ VALUES (:lane_id, :now_ms, 'create_execution')
 -- rows: given(eligibility_state text, public_state text, priority i32, deadline_at_ms i64 null, payload bytes)
 -- rows: given(policy json null, raw_fields json)
 -- name: execution_create_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: execution_create
+-- diverges(results.required_capabilities): the partition follows from the id, so no id is in two of them, as it is in rows made at random.
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.execution_id, given.now_ms, given.required_capabilities,
          given.lane_id, given.eligibility_state, given.public_state, given.priority, given.deadline_at_ms,

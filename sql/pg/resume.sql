@@ -38,7 +38,7 @@ SELECT attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event
 -- rows: given(partition_key i16 key, execution_id uuid key, execution_text text, lease_id text, now_ms i64, worker_id text)
 -- rows: given(worker_instance_id text, lease_expires_at_ms i64)
 -- name: resume_claim_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: resume_claim or fails — an execution that points to no attempt is claimed alone.
 -- use: leases_told(event = 'acquired')
 -- column: attempt_index i32, lease_epoch i64, lease_event_id i64
 WITH member AS (

@@ -68,7 +68,7 @@ SELECT counter.last_ms, counter.last_seq, counter.frame_count FROM counter;
 -- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32 key, lease_epoch i64, now_ms i64)
 -- rows: given(fields json, mode text)
 -- name: stream_append_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: stream_append or fails — a stream whose execution was never claimed is written alone.
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch, given.now_ms,
          given.fields, given.mode

@@ -75,7 +75,7 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 -- rows: given(now_ms i64, token_kid text, suspension_id uuid, timeout_at_ms i64 null, reason_code text, condition json)
 -- rows: given(timeout_behavior text, waitpoint_id uuid, token text, waitpoint_key text, required_signal_names json)
 -- name: suspension_enter_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: suspension_enter
 -- allow(stale-fence): a secret that is retired meanwhile still verifies.
 -- use: leases_told(event = 'revoked')
 -- column: lease_event_id i64

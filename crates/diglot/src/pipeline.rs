@@ -8,6 +8,7 @@ mod baseline_draft;
 mod behind;
 mod constant;
 mod declared;
+mod each;
 mod edges;
 mod locking;
 mod memory;
@@ -260,11 +261,9 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
     let (lockstep, baseline) = (inputs.config.lockstep, Baseline::default());
     let pairing = Pairing { places: &inputs.config.sql, lockstep, baseline: &baseline };
     let entries = pairing.entries(&pages, &mut ignored);
-    let of = |entry: &Entry<'_>| Facing {
-        noun: entry.noun.to_owned(),
-        name: entry.name.to_owned(),
-        pages: Both::of(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
-    };
+    let page = |of: &Entry<'_>, dialect| of.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone());
+    let pages = |entry: &Entry<'_>| Both::of(|dialect| page(entry, dialect));
+    let of = |it: &Entry<'_>| Facing { noun: it.noun.to_owned(), name: it.name.to_owned(), pages: pages(it) };
     entries.iter().map(of).collect()
 }
 
@@ -536,6 +535,7 @@ impl<'a> Run<'a> {
         mut baseline: Baseline,
     ) -> (Compiled, Vec<codegen::Unknown>) {
         self.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
+        self.weigh_lists(entries);
         let generate = &self.shared.inputs.config.generate;
         if generate.enabled {
             pairs::camel_names(entries, &mut self.found);

@@ -212,6 +212,7 @@ rules! {
     UNORDERED_LIMIT = "unordered_limit",
     UNORDERED_SET = "unordered_set",
     UNORDERED_TEXTS = "unordered_texts",
+    UNPROVED_LIST = "unproved_list",
     UNSUPPORTED_STATEMENT = "unsupported_statement",
     UNTERMINATED = "unterminated",
     UNTYPED_NULL_TEST = "untyped_null_test",

@@ -512,6 +512,7 @@ impl<'a> Splitter<'a> {
             let key = match &annotation.kind {
                 AnnotationKind::Only { .. } => ("only", ""),
                 AnnotationKind::Both => ("both", ""),
+                AnnotationKind::Each { .. } => ("each", ""),
                 AnnotationKind::Param { name, .. } => ("param", name.as_str()),
                 AnnotationKind::Column { name, .. } => ("column", name.as_str()),
                 AnnotationKind::Diverges { .. }

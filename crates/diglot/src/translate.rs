@@ -87,7 +87,10 @@ fn head(inputs: &Inputs, raw: &RawStatement) -> Vec<String> {
         about.is_some_and(|annotation| {
             matches!(
                 annotation.kind,
-                AnnotationKind::Both | AnnotationKind::Diverges { .. } | AnnotationKind::Only { .. }
+                AnnotationKind::Both
+                    | AnnotationKind::Each { .. }
+                    | AnnotationKind::Diverges { .. }
+                    | AnnotationKind::Only { .. }
             )
         })
     };

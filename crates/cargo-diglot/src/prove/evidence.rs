@@ -309,9 +309,10 @@ impl Engines {
     /// The one-sided changes of the SQLite page that SQLite takes.
     fn changes(&self, subject: &Subject, work: &Work, changer: &Changer<'_>) -> Changes {
         let mut changes = Changes::default();
-        let known = work.signatures.iter().find(|it| it.name == subject.name).cloned();
-        let Some(signature) = known.or_else(|| changer.signature(&subject.name)) else { return changes };
-        for mutation in changer.changes(&subject.name, Dialect::Sqlite, Sample::All) {
+        let name = subject.on_sqlite();
+        let known = work.signatures.iter().find(|it| it.name == name).cloned();
+        let Some(signature) = known.or_else(|| changer.signature(name)) else { return changes };
+        for mutation in changer.changes(name, Dialect::Sqlite, Sample::All) {
             let text = changer.text(&signature, Dialect::Sqlite, &mutation);
             let Some(text) = text.filter(|text| self.sqlite.takes(text).is_ok()) else { continue };
             let is_condition = mutation.kind == mutate::CONJUNCT;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, Fault, Judge, NEW_IDS, Rows, Subject, Value};
+use diglot::prove::{Answer, Case, Each, Fault, Judge, NEW_IDS, Rows, Subject, Value};
 use diglot::{EmittedText, Inputs};
 use rusqlite::config::DbConfig;
 use rusqlite::fallible_iterator::FallibleIterator as _;
@@ -313,6 +313,9 @@ impl Sqlite {
     }
 
     fn statement(&self, subject: &Subject, text: &EmittedText, case: &Case) -> Result<(Rows, u64), Fault> {
+        if let Some(each) = subject.each() {
+            return self.calls(each, text, case);
+        }
         let arguments = arguments::sqlite(text, case);
         let single = std::slice::from_ref(&text.sql);
         let parts = if text.parts.len() > 1 { text.parts.as_slice() } else { single };
@@ -339,6 +342,16 @@ impl Sqlite {
             None => returned.into_iter().flatten().collect(),
         };
         Ok((rows, 0))
+    }
+
+    /// Runs the calls of a list one after the other.
+    fn calls(&self, each: &Each, text: &EmittedText, case: &Case) -> Result<(Rows, u64), Fault> {
+        let mut answers = Rows::new();
+        for (number, (call, row)) in (1..).zip(each.calls(case)) {
+            let (rows, _) = self.statement(each.one(), text, &call)?;
+            answers.extend(rows.iter().map(|answered| each.answer(number, &row, answered)));
+        }
+        Ok((answers, 0))
     }
 
     /// Runs one statement: its rows, and how many it wrote.

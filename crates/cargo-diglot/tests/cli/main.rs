@@ -14,6 +14,7 @@ mod explain;
 mod fix;
 mod formats;
 mod layouts;
+mod lists;
 mod locks;
 mod lsp;
 mod migrations;

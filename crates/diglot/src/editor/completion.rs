@@ -42,13 +42,14 @@ pub enum CompletionKind {
 }
 
 /// The annotations, each as far as it is always the same, with what it says.
-const ANNOTATIONS: [(&str, &str); 17] = [
+const ANNOTATIONS: [(&str, &str); 18] = [
     ("name: ", "the header: `-- name: noun_verb :one`"),
     ("param: ", "the type of a parameter"),
     ("column: ", "the type of a column of the result"),
     ("diverges(", "the pages differ here, and why"),
     ("allow(", "a lint does not apply here, and why"),
     ("only: ", "the statement is for one dialect, and why"),
+    ("each: ", "the statement does for each of its rows what that one does on the facing page"),
     ("both", "the facing page has the statement in the same words"),
     ("transaction: ", "it runs in that transaction"),
     ("if: ", "from here to `-- end` if the parameter is given"),

@@ -145,6 +145,14 @@ fn only(raw: &RawStatement) -> Option<(&Annotation, Dialect)> {
     })
 }
 
+/// The statement of the facing page whose work a statement does for each of its rows, with the place that says so.
+pub(super) fn each(raw: &RawStatement) -> Option<(&str, Span)> {
+    raw.annotations.iter().find_map(|annotation| match &annotation.kind {
+        AnnotationKind::Each { name, .. } => Some((name.as_str(), annotation.span)),
+        _ => None,
+    })
+}
+
 /// Whether a statement is meant for its dialect alone; an `-- only` that says something else is a finding.
 fn stands_alone(
     dialect: Dialect,
@@ -163,6 +171,7 @@ fn stands_alone(
             true
         }
         (Some(_), None) => true,
+        (None, None) => each(raw).is_some(),
         (_, Some(other)) => {
             let annotations = [declared, only(other)];
             for (annotation, named) in annotations.into_iter().flatten() {
@@ -175,7 +184,6 @@ fn stands_alone(
             }
             false
         }
-        (None, None) => false,
     }
 }
 

@@ -69,6 +69,12 @@ impl<'a> ReadProject<'a> {
         entries.into_iter().filter(|entry| entry.sides.len() == 2).map(|entry| entry.name.to_owned()).collect()
     }
 
+    /// The lists that face a statement for one row, with its name.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = (&str, &str)> {
+        let statements = self.pages.iter().flat_map(|page| &page.statements);
+        statements.filter_map(|raw| Some((raw.name.as_str(), pairs::each(raw)?.0)))
+    }
+
     fn statements(&self, name: &str) -> impl Iterator<Item = &RawStatement> {
         self.pages.iter().flat_map(|page| &page.statements).filter(move |raw| raw.name == name)
     }

@@ -230,7 +230,7 @@ fn fit(finding: &Diagnostic, witness: &Witness) -> usize {
 const COLUMNS: usize = 4;
 
 /// A finding of which the texts say nothing: a database on which the pages differ.
-fn differs(entry: &Entry<'_>, witness: &Witness, detail: Detail) -> Option<Diagnostic> {
+pub(super) fn differs(entry: &Entry<'_>, witness: &Witness, detail: Detail) -> Option<Diagnostic> {
     let place =
         |dialect: Dialect| entry.sides.iter().find(|side| side.dialect == dialect).map(|side| side.raw.name_span);
     let (sqlite, pg) = (place(Dialect::Sqlite)?, place(Dialect::Pg)?);

@@ -50,6 +50,9 @@ const ATTEMPTS: usize = 6;
 impl Subject {
     /// The case of a number: always the same for the same seed.
     pub fn case(&self, seed: u64, number: u64, rows: usize) -> Case {
+        if let Some(each) = &self.each {
+            return each.case(seed, number, rows);
+        }
         let index = usize::try_from(number % MOODS.len() as u64).unwrap_or(0);
         let (mood, odd) = MOODS[index];
         let random = Random::new(seed, &self.name, number);

@@ -113,6 +113,22 @@ impl Databases {
         at >= self.ordinary
     }
 
+    /// The same with others in the place of each case, by its own place.
+    pub(super) fn replaced(self, by: impl Fn(usize) -> Vec<Case>) -> Self {
+        let mut cases = Vec::new();
+        // Behind which of the new ones each of the old ones begins.
+        let mut starts = Vec::with_capacity(self.cases.len() + 1);
+        for at in 0..self.cases.len() {
+            starts.push(cases.len());
+            cases.extend(by(at));
+        }
+        starts.push(cases.len());
+        let start = |at: usize| starts.get(at).copied().unwrap_or(cases.len());
+        let (steady, ordinary) = (start(self.steady), start(self.ordinary));
+        let scope = Scope { cases: cases.len(), ..self.scope };
+        Self { steady, ordinary, scope, cases }
+    }
+
     /// What they are.
     pub fn scope(&self) -> &Scope {
         &self.scope
@@ -136,6 +152,9 @@ impl Subject {
     /// The same on a day, in days since 1970.
     pub fn databases_of(&self, budget: usize, today: i64) -> Databases {
         let budget = budget.max(1);
+        if let Some(each) = &self.each {
+            return each.databases(budget, today);
+        }
         let whole = (1..=ROWS).rev().find_map(|rows| {
             let budget = if rows == TWO { budget * DEAR } else { budget };
             Some((rows, whole::all(self, rows, today, budget)?))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::bound::{bound_again, related};
 use super::checks::Checks;
+use super::each::Each;
 use super::known;
 use super::numbers::Numbers;
 use super::pool::Pool;
@@ -19,7 +20,7 @@ use crate::config::{Assume, Config, JsonText};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
 use crate::infer::{Param, ResultColumn, RowsParam};
-use crate::page::{AnnotationKind, Cardinality};
+use crate::page::{Annotation, AnnotationKind, Cardinality};
 use crate::pipeline::{Compiled, Partial, ReadProject};
 use crate::project::Inputs;
 use crate::source::{FileId, Span};
@@ -114,6 +115,8 @@ pub struct Subject {
     pub(super) impossible: BTreeMap<String, String>,
     /// What CHECKs let through.
     pub(super) checks: Checks,
+    /// How the calls of a list are made, where it faces a statement for one row.
+    pub(super) each: Option<Each>,
 }
 
 impl Subject {
@@ -199,11 +202,15 @@ impl<'a> Prover<'a> {
 
     /// All pairs that have texts, in the order of the files.
     pub fn subjects(&self) -> Vec<Subject> {
-        self.project.pairs().iter().filter_map(|name| self.subject(name)).collect()
+        let names = self.project.pairs().into_iter().chain(self.project.lists().map(|(name, _)| name.to_owned()));
+        names.filter_map(|name| self.subject(&name)).collect()
     }
 
     /// The pair of a name, if it has texts.
     pub fn subject(&self, name: &str) -> Option<Subject> {
+        if let Some((_, one)) = self.project.lists().find(|(list, _)| *list == name) {
+            return self.list(name, self.subject(one)?);
+        }
         let ready = self.ready(name).or_else(|| self.partial(name))?;
         let touched = touched(&self.tables(), &ready.trees);
         Some(self.of(name, ready, touched))
@@ -242,6 +249,33 @@ impl<'a> Prover<'a> {
             column.moving = reads_clock;
         }
         subject
+    }
+
+    /// A list on Postgres, and on SQLite the page of the statement for one row.
+    fn list(&self, name: &str, one: Subject) -> Option<Subject> {
+        let signature = self.compiled.signatures.iter().find(|signature| signature.name == name)?;
+        let pg = self.compiled.texts.iter().find(|text| text.name == name && text.dialect == Dialect::Pg)?;
+        let trees =
+            Both { sqlite: self.project.tree(&one.name, Dialect::Sqlite)?, pg: self.project.tree(name, Dialect::Pg)? };
+        let ready = Ready {
+            noun: signature.noun.clone(),
+            cardinality: Cardinality::Many,
+            params: signature.params.clone(),
+            rows: signature.rows.clone(),
+            untyped: BTreeSet::new(),
+            columns: signature.columns.iter().map(|c| (c.name.clone(), Some(shown(c)))).collect(),
+            variants: vec![Both { sqlite: one.variants.first()?.sqlite.clone(), pg: pg.clone() }],
+            trees,
+            is_partial: false,
+        };
+        let touched = touched(&self.tables(), &ready.trees);
+        let mut subject = self.of(name, ready, touched);
+        subject.labels = Both::of(|_| signature.columns.iter().map(|column| column.name.clone()).collect());
+        subject.places.splice(0..0, one.places.first().copied());
+        subject.order = Order::Free;
+        let may_fail = |annotation: &Annotation| matches!(annotation.kind, AnnotationKind::Each { fails: Some(_), .. });
+        subject.each = Some(Each::new(one, &subject, self.project.annotations(name).any(may_fail))?);
+        Some(subject)
     }
 
     fn tables(&self) -> Tables<'_> {
@@ -296,6 +330,7 @@ impl<'a> Prover<'a> {
             assume: self.config.assume.clone(),
             impossible: self.config.prove.impossible.clone(),
             checks: self.checks.clone(),
+            each: None,
             reading: Arc::new(reading),
         };
         self.settle_pools(&mut subject, &trees, &found, &tables);

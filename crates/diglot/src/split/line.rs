@@ -109,6 +109,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("diverges", rest) if rest.starts_with('(') => diverges(comment, rest),
         ("allow", rest) if rest.starts_with('(') => allow(comment, rest),
         ("only", rest) if rest.starts_with(':') => only(comment, &rest[1..]),
+        ("each", rest) if rest.strip_prefix(':').is_some_and(|rest| is_identifier(first_word(rest.trim()).0)) => {
+            each(&rest[1..])
+        }
         ("param", rest) if rest.starts_with(':') => typed(comment, "param", &rest[1..]),
         ("column", rest) if rest.starts_with(':') => typed(comment, "column", &rest[1..]),
         ("rows", rest) if rows::is_meant(rest) => rows::read(comment, rest),
@@ -283,6 +286,9 @@ fn allow(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
     Err(Wrong::new("`allow(…)` is not followed by a colon", "a colon is missing", shape).meant(Some(kind)))
 }
 
+/// What may stand before a reason.
+const DASHES: [&str; 5] = ["—", "–", "--", "-", ":"];
+
 fn only(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
     let rest = rest.trim();
     let (word, after) = first_word(rest);
@@ -304,13 +310,33 @@ fn only(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
         return Err(wrong.meant(meant.map(|dialect| AnnotationKind::Only { dialect, reason })));
     };
     let after = after.trim();
-    let reason = ["—", "–", "--", "-", ":"].iter().find_map(|mark| after.strip_prefix(mark)).unwrap_or_default();
+    let reason = DASHES.iter().find_map(|mark| after.strip_prefix(mark)).unwrap_or_default();
     if reason.is_empty() && after.chars().any(char::is_alphanumeric) {
         let help = format!("write `-- only: {word} — {after}`");
         let kind = AnnotationKind::Only { dialect, reason: after.to_owned() };
         return Err(Wrong::new("`only` has no dash before its reason", "a dash is missing", help).meant(Some(kind)));
     }
     Ok(AnnotationKind::Only { dialect, reason: reason.trim().to_owned() })
+}
+
+/// The statement for one row, and why a list of its calls may fail as a whole where each of them does something.
+fn each(rest: &str) -> Result<AnnotationKind, Wrong> {
+    let (name, after) = first_word(rest.trim());
+    let name = name.to_owned();
+    let after = after.trim();
+    if after.is_empty() {
+        return Ok(AnnotationKind::Each { name, fails: None });
+    }
+    let dashed = after.strip_prefix("or fails").map(str::trim_start);
+    let reason = dashed.map(|rest| DASHES.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest).trim());
+    match reason {
+        Some(reason) => Ok(AnnotationKind::Each { name, fails: Some(reason.to_owned()) }),
+        None => Err(Wrong::new(
+            "`each` takes the name of one statement",
+            "more than a name",
+            format!("write `-- each: {name}` or `-- each: {name} or fails — REASON`"),
+        )),
+    }
 }
 
 fn typed(comment: Comment<'_>, what: &'static str, rest: &str) -> Result<AnnotationKind, Wrong> {
@@ -386,7 +412,11 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         AnnotationKind::Only { dialect, reason } => {
             (reason, "one-sided statement", format!("-- only: {dialect} — REASON"))
         }
+        AnnotationKind::Each { name, fails: Some(reason) } => {
+            (reason, "list that may fail", format!("-- each: {name} or fails — REASON"))
+        }
         AnnotationKind::Both
+        | AnnotationKind::Each { fails: None, .. }
         | AnnotationKind::Param { .. }
         | AnnotationKind::Column { .. }
         | AnnotationKind::Rows { .. }
@@ -446,9 +476,10 @@ fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line 
 
 /// The annotation that a word is, or is a slip of the finger away from, if what is behind it looks like that.
 fn nearest(word: &str, rest: &str) -> Option<&'static str> {
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 15] = [
         "diverges",
         "only",
+        "each",
         "param",
         "column",
         "allow",
@@ -497,6 +528,7 @@ fn looks_like_annotation(meant: &str, word: &str, rest: &str) -> bool {
         "returns" => rest.is_empty() || rest.starts_with(':'),
         "rows" => rows::is_meant(rest),
         // Prose may begin with such a word and a colon.
+        "each" => rest.strip_prefix(':').is_some_and(|rest| is_identifier(first_word(rest.trim()).0)),
         "part" | "require" | "transaction" => rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())),
         _ => called || rest.starts_with(':'),
     }
@@ -517,6 +549,7 @@ fn shape(meant: &str) -> &'static str {
         "require" => "-- require: NAME",
         "rows" => "-- rows: NAME(FIELD TYPE, …)",
         "transaction" => "-- transaction: NAME",
+        "each" => "-- each: NAME",
         _ => "-- end",
     }
 }
