@@ -129,7 +129,11 @@ fn migrating(pool: &PgPool) -> JoinHandle<Result<(), MigrationError>> {
 
 /// Waits until an index waits for those who write; the session that makes it.
 async fn index_waits(pool: &PgPool) -> String {
-    let waiting = "SELECT CAST(pid AS text) FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted";
+    // Such a lock belongs to no database; the session that waits for it does.
+    let waiting = "SELECT CAST(locks.pid AS text) FROM pg_locks AS locks
+                     JOIN pg_stat_activity AS session ON session.pid = locks.pid
+                    WHERE locks.locktype = 'virtualxid' AND NOT locks.granted
+                      AND session.datname = current_database()";
     loop {
         if let Some(session) = lines(pool, waiting).await.pop() {
             return session;

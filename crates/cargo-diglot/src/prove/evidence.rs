@@ -16,7 +16,7 @@ use indicatif::{MultiProgress, ProgressBar};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use super::engines::Engines;
+use super::engines::{Engines, Ran};
 use super::{history, smaller};
 use crate::failure::Failure;
 use crate::host::Host;
@@ -184,8 +184,9 @@ impl Engines {
                 if let Some(reason) = rests_on_nothing(subject, &changes, ran) {
                     return Ok(Verdict::Unknown { reason });
                 }
+                let all = changes.texts.len() - self.not_of_list(subject, &mut changes)?;
                 let undecided = changes.undecided();
-                let (noticed, changes) = (changes.texts.len() - changes.open.len(), changes.texts.len());
+                let (noticed, changes) = (all - changes.open.len(), all);
                 let scope = Scope { noticed, changes, undecided, ..scope(databases.scope(), ran) };
                 if scope.telling() < TELLING {
                     let reason = format!(
@@ -304,6 +305,21 @@ impl Engines {
             }
         }
         Ok(None)
+    }
+
+    /// Takes out of the open changes those that show in a single call alone, where a parameter holds something for which the
+    /// list has no field; how many these are.
+    fn not_of_list(&mut self, subject: &Subject, changes: &mut Changes) -> Result<usize, Failure> {
+        let Some(each) = subject.each().filter(|each| each.leaves_out()) else { return Ok(0) };
+        let cases: Vec<Case> = each.one().databases(CHANGED).iter().collect();
+        let ran = self.sqlite.run(each.one(), &cases.iter().collect::<Vec<_>>())?;
+        let answered = cases.into_iter().zip(ran).filter_map(|(case, ran)| match ran {
+            Ran::Answered(answer) => Some((case, answer)),
+            Ran::Refused(_) => None,
+        });
+        let before = changes.open.len();
+        self.sqlite.tell(each.one(), &changes.texts, &mut changes.open, &answered.collect::<Vec<_>>())?;
+        Ok(before - changes.open.len())
     }
 
     /// The one-sided changes of the SQLite page that SQLite takes.

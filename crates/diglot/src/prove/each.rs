@@ -62,6 +62,11 @@ impl Each {
         &self.one
     }
 
+    /// Whether a call has a parameter for which the list has no field.
+    pub fn leaves_out(&self) -> bool {
+        self.one.params.iter().any(|param| !self.fields.iter().any(|field| field.name == param.name))
+    }
+
     /// The calls for the rows of a list, with those rows.
     pub fn calls(&self, case: &Case) -> Vec<(Case, Vec<Value>)> {
         let rows = match case.args.get(&self.rows) {
