@@ -81,7 +81,7 @@ fn what_a_list_cannot_face_is_told() {
             "epoch i64, now_ms i64, more i64)",
             "its rows have `more`, which `job_do` does not take",
         ),
-        ("job.lane;", "job.lane, job.epoch;", "it gives `epoch`, which `job_do` does not give"),
+        ("job.lane;", "job.lane, job.ended_at_ms;", "it gives `ended_at_ms`, which `job_do` does not give"),
     ] {
         let before = project.read("sql/pg/job.sql");
         project.edit("sql/pg/job.sql", from, to);

@@ -20,7 +20,8 @@ RETURNING job.id;
 UPDATE job SET state = 'ended' WHERE id = :id AND epoch = :epoch AND state = 'running' RETURNING id;
 -- list
 -- rows: given(id i64 key, epoch i64)
-UPDATE job SET state = 'ended' FROM given WHERE job.id = given.id AND job.state = 'running'
+UPDATE job SET state = 'ended' FROM given
+ WHERE job.id = given.id AND job.epoch >= given.epoch AND job.state = 'running'
 RETURNING job.id;
 -- case: answers_of_each_other differs
 -- one
@@ -105,6 +106,7 @@ UPDATE job SET lane = given.lane FROM given WHERE job.id = given.id AND given.la
 UPDATE job SET epoch = epoch + 1 WHERE id = :id RETURNING id;
 -- list
 -- rows: given(id i64 key)
+-- column: id i64
 WITH done AS (
   UPDATE job SET epoch = job.epoch + 1 FROM given WHERE job.id = given.id AND job.state <> 'ended' RETURNING job.id
 )
@@ -115,8 +117,16 @@ SELECT given.id FROM given LEFT JOIN done ON done.id = given.id
 UPDATE job SET epoch = epoch + 1 WHERE id = :id RETURNING id;
 -- list
 -- rows: given(id i64 key)
+-- column: id i64
 WITH done AS (
   UPDATE job SET epoch = job.epoch + 2 FROM given WHERE job.id = given.id AND job.state <> 'ended' RETURNING job.id
 )
 SELECT given.id FROM given LEFT JOIN done ON done.id = given.id
  WHERE 1 / CASE WHEN done.id IS NULL THEN 0 ELSE 1 END = 1;
+-- case: passes_one_over differs
+-- one
+UPDATE job SET state = 'ended' WHERE id = :id AND state = 'running' RETURNING id;
+-- list
+-- rows: given(id i64 key)
+UPDATE job SET state = 'ended' FROM given WHERE job.id = given.id AND job.state = 'running' AND job.lane <> 'slow'
+RETURNING job.id;

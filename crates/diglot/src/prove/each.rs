@@ -3,6 +3,8 @@
 //! The databases of such a list are those of the statement for one row: alone, and two or three of them beside each other
 //! in one database, told apart by the values of their keys, so that a list has calls of which some are refused.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use super::cases::{Case, Row};
@@ -169,6 +171,22 @@ impl Subject {
     /// The name of the statement whose page of SQLite is run.
     pub fn on_sqlite(&self) -> &str {
         self.each.as_ref().map_or(&self.name, |each| &each.one.name)
+    }
+
+    /// Takes in how another subject's pages look at columns, and what they hold them against.
+    pub(super) fn learn(&mut self, other: &Self) {
+        let mut reading = (*self.reading).clone();
+        let columns = other.reading.looks.iter().filter(|(key, _)| matches!(key, Key::Column(..)));
+        for (key, looks) in columns {
+            *reading.looks.entry(key.clone()).or_default() |= *looks;
+            let Some(pool) = self.pool_of.get(key).and_then(|at| self.pools.get_mut(*at)) else { continue };
+            for literal in &other.pool(key).literals {
+                if !pool.literals.contains(literal) {
+                    pool.literals.push(literal.clone());
+                }
+            }
+        }
+        self.reading = Arc::new(reading);
     }
 
     /// The same case in a world of its own, where ids, names and numbers of rows are others. The first world is as it is.

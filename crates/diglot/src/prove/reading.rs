@@ -11,7 +11,7 @@ use crate::types::Base;
 use crate::value::Value;
 
 /// What both pages have in them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     /// The pages.
     pub(super) trees: Vec<Statement>,

@@ -252,7 +252,7 @@ impl<'a> Prover<'a> {
     }
 
     /// A list on Postgres, and on SQLite the page of the statement for one row.
-    fn list(&self, name: &str, one: Subject) -> Option<Subject> {
+    fn list(&self, name: &str, mut one: Subject) -> Option<Subject> {
         let signature = self.compiled.signatures.iter().find(|signature| signature.name == name)?;
         let pg = self.compiled.texts.iter().find(|text| text.name == name && text.dialect == Dialect::Pg)?;
         let trees =
@@ -273,6 +273,7 @@ impl<'a> Prover<'a> {
         subject.labels = Both::of(|_| signature.columns.iter().map(|column| column.name.clone()).collect());
         subject.places.splice(0..0, one.places.first().copied());
         subject.order = Order::Free;
+        one.learn(&subject);
         let may_fail = |annotation: &Annotation| matches!(annotation.kind, AnnotationKind::Each { fails: Some(_), .. });
         subject.each = Some(Each::new(one, &subject, self.project.annotations(name).any(may_fail))?);
         Some(subject)
