@@ -274,17 +274,6 @@ impl Head {
             _ => false,
         }
     }
-
-    /// Whether it says that something is not so.
-    pub(super) fn is_negative(&self) -> bool {
-        match self {
-            Self::Op(op) => {
-                matches!(op, Op::Not | Op::NotBetween | Op::NotExists | Op::NotIn | Op::NotInListIfAny)
-            }
-            Self::Like { negated, .. } => *negated,
-            _ => false,
-        }
-    }
 }
 
 impl Form {

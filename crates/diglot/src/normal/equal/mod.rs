@@ -85,7 +85,6 @@ equivalences! {
         null_if_test = "null-if-test",
         size_of_number = "size-of-number",
         total_of_reals = "total-of-reals",
-        turned_case = "turned-case",
         shifted_default = "shifted-default",
         summed_flag = "summed-flag",
         counted_cases = "counted-cases",
@@ -114,20 +113,6 @@ equivalences! {
         "../written_document.rs" = "written-document",
         "../handed_over.rs" = "handed-over",
         "../../pipeline/constant.rs" = "constant-rows",
-        "../../law/anti_join.rs" = "anti-join",
-        "../../law/first_of_each.rs" = "first-of-each",
-        "../../law/grouped_array.rs" = "grouped-array",
-        "../../law/inlined_cte.rs" = "inlined-cte",
-        "../../law/joined_count.rs" = "joined-count",
-        "../../law/joined_write.rs" = "joined-write",
-        "../../law/lateral_value.rs" = "lateral-value",
-        "../../law/least_of_rows.rs" = "least-of-rows",
-        "../../law/listed_item.rs" = "listed-item",
-        "../../law/merged_query.rs" = "merged-query",
-        "../../law/semi_join.rs" = "semi-join",
-        "../../law/set_difference.rs" = "set-difference",
-        "../../law/turned_union.rs" = "turned-union",
-        "../../law/unique_frame.rs" = "unique-frame",
     }
 }
 
