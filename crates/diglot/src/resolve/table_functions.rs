@@ -75,7 +75,7 @@ fn is_param(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Param(_) => true,
         ExprKind::Cast { expr, .. } => is_param(expr),
-        ExprKind::Array(items) => items.iter().all(|item| item.is_present()),
+        ExprKind::Array(items) => items.iter().all(Expr::is_present),
         _ => false,
     }
 }
