@@ -146,19 +146,9 @@ impl Server {
         &self.url
     }
 
-    /// The folder of the Unix socket.
-    pub fn socket_folder(&self) -> &Path {
-        self.folder.path()
-    }
-
     /// The port, which also names the socket.
     pub fn port(&self) -> u16 {
         self.port
-    }
-
-    /// The process id of the postmaster.
-    pub fn process_id(&self) -> u32 {
-        self.postmaster.process.id()
     }
 }
 

@@ -16,7 +16,6 @@ mod settings;
 mod spelled;
 mod undeclared;
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use self::causes::Told;
@@ -28,12 +27,10 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
-use crate::law;
 use crate::normal::{Head, Node, Order, PairContext, Promised, ends_with_write, patterns, row_locks};
 use crate::project::Stats;
 use crate::rule;
 use crate::source::{Sources, Span};
-use crate::tree::Statement;
 
 pub(crate) use self::causes::told_once;
 pub(crate) use self::implied::Ground;
@@ -153,33 +150,8 @@ fn compare_with(
         under_write_lock: manner.as_writer || ends_with_write(sqlite.tree),
         takes_unknown: takes_unknown(&[sqlite, pg]),
         order: Order::of(sqlite.tree),
-        is_second_look: Cell::new(false),
     };
-    let pages = Both { sqlite, pg };
-    let written = look(&pair, sources, pages, pages.map(|page| page.tree), manner);
-    if written.found.is_empty() {
-        return written;
-    }
-    // What differs as it is written may be the same by the laws between shapes.
-    let settled =
-        Both { sqlite: law::settled(sqlite.tree, pg.tree, &pair), pg: law::settled(pg.tree, sqlite.tree, &pair) };
-    pair.is_second_look.set(true);
-    let trees =
-        Both { sqlite: settled.sqlite.as_ref().unwrap_or(sqlite.tree), pg: settled.pg.as_ref().unwrap_or(pg.tree) };
-    let by_law = look(&pair, sources, pages, trees, manner);
-    // What laws explain is no difference of its own beside one that they do not.
-    if by_law.found.len() < written.found.len() { by_law } else { written }
-}
-
-/// Compares two trees of a pair: those that are written, or what laws made of them.
-fn look(
-    pair: &PairContext<'_>,
-    sources: &Sources,
-    Both { sqlite, pg }: Both<&PageOf<'_>>,
-    trees: Both<&Statement>,
-    manner: Manner,
-) -> Compared {
-    let (left, right) = (facts(trees.sqlite, pair), facts(trees.pg, pair));
+    let (left, right) = (facts(sqlite.tree, &pair), facts(pg.tree, &pair));
     let declared = declarations(&[sqlite, pg]);
     let unknown = if pair.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
     let held_by_writer = if manner.as_writer { row_locks(pg.tree) } else { 0 };

@@ -51,7 +51,6 @@ mod grammar;
 mod guard;
 pub mod infer;
 mod joined;
-mod law;
 mod names;
 mod normal;
 mod pipeline;

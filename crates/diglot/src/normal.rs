@@ -104,8 +104,6 @@ pub(crate) struct PairContext<'t> {
     pub(crate) takes_unknown: bool,
     /// In which order the SQLite page writes and reads tables.
     pub(crate) order: Order,
-    /// Whether the pair differs as it is written and is looked at again by law.
-    pub(crate) is_second_look: Cell<bool>,
 }
 
 /// What the project says of a text in a document that is written in digits: a number for whoever casts it.
@@ -232,7 +230,7 @@ impl<'t> Names<'t> {
         match operations::sense(self.dialect(), expr, &self.pair.nullable) {
             Some(Sense::Unknown(_)) if self.pair.takes_unknown => {}
             Some(unknown @ Sense::Unknown(_)) => node.sense = Some(Box::new(unknown)),
-            // A law that put the word in a form of its own has said what it means.
+            // An equivalence that put the word in a form of its own has said what it means.
             Some(Sense::Known(means)) if is_told_by_sense(expr, &node, &means) => {
                 node.sense = Some(Box::new(Sense::Known(means)));
             }

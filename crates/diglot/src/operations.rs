@@ -306,7 +306,7 @@ fn operand<'e>(expr: &'e Expr, nullable: &BTreeSet<String>) -> Operand<'e> {
         ExprKind::Param(name) => Operand { base: expr.base(), is_present: !nullable.contains(name) },
         ExprKind::Text(_) => Operand { base: None, is_present: true },
         ExprKind::Null => Operand { base: None, is_present: false },
-        _ => Operand { base: expr.base(), is_present: expr.ty.as_ref().is_some_and(|ty| !ty.nullable) },
+        _ => Operand { base: expr.base(), is_present: expr.is_present() },
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `split` makes these; every later pass reads them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,8 @@ pub struct RawStatement {
     pub left_out: Vec<Span>,
     /// The condition by which this variant begins behind a row.
     pub behind: Option<Behind>,
+    /// Parameters that the facing page declares nullable: they may be NULL on this one too.
+    pub nullable: BTreeSet<String>,
     /// From the header to the last byte of the last part.
     pub span: Span,
 }
@@ -105,6 +108,14 @@ impl RawStatement {
             rows.fields.extend(fields);
         }
         taken
+    }
+
+    /// The parameters that it declares nullable.
+    pub fn declared_nullable(&self) -> impl Iterator<Item = &str> {
+        self.annotations.iter().filter_map(|annotation| match &annotation.kind {
+            AnnotationKind::Param { name, ty } if ty.nullable => Some(name.as_str()),
+            _ => None,
+        })
     }
 
     /// The argument that stands at a place of a shared part.

@@ -21,7 +21,7 @@ mod header_findings;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub(crate) use self::both::lend;
@@ -583,6 +583,7 @@ impl<'a> Splitter<'a> {
             optional: read.optional,
             left_out: Vec::new(),
             behind: None,
+            nullable: BTreeSet::new(),
             span: header_span.to(end),
         });
     }

@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("a run", &["pipeline"]),
     ("what is printed", &["render"]),
     ("what is found", &["baseline", "compare"]),
-    ("what is asked", &["facts", "history", "law", "rules"]),
+    ("what is asked", &["facts", "history", "rules"]),
     ("one form", &["cache", "normal"]),
     ("what words mean, and texts out", &["answers", "codegen", "emit", "evidence", "locks", "operations"]),
     ("trees and signatures", &["guard", "infer", "joined", "project", "resolve"]),

@@ -103,3 +103,22 @@ fn real_drift_is_found_by_running_it() {
     println!("{table}");
     insta::assert_snapshot!("catalogue_run", table);
 }
+
+/// What the texts alone do not show to be the same, as the catalogue has it.
+#[test]
+fn what_is_the_same_when_run_gives_the_same() {
+    let folders =
+        ["cases", "held_out", "held_out_second", "held_out_third", "held_out_fourth", "held_out_fifth"].into_iter();
+    let said: Vec<(String, toml::Table)> =
+        folders.flat_map(case::cases).filter(|(_, case)| case.contains_key("when_run")).collect();
+    assert!(!said.is_empty());
+    runtime().unwrap().block_on(async {
+        let mut interrupts = Interrupts::catch().unwrap();
+        let host = Host::open(None, Sorting::Language, &mut interrupts).await.unwrap();
+        for (name, case) in said {
+            let shown = shown(&case, &host).await;
+            assert!(shown.starts_with("equal"), "{name}: {shown}");
+        }
+        host.close().await.unwrap();
+    });
+}

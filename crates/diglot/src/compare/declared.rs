@@ -153,13 +153,7 @@ pub(super) fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for page in pages {
         names.extend(page.tree.params.iter().filter(|param| param.nullable).map(|param| param.name.clone()));
-        for annotation in &page.raw.annotations {
-            if let AnnotationKind::Param { name, ty } = &annotation.kind
-                && ty.nullable
-            {
-                names.insert(name.clone());
-            }
-        }
+        names.extend(page.raw.declared_nullable().map(str::to_owned));
     }
     names
 }

@@ -143,7 +143,7 @@ pub(crate) fn narrowed(page: &PageOf<'_>) -> Vec<bool> {
     let outputs = origin::outputs(part).iter().map(|output| match sources.deep(&output.expr) {
         Deep::Table(origin) => {
             let column = page.schema.tables.get(origin.table).and_then(|table| table.column(origin.column));
-            column.is_some_and(|column| column.ty.nullable) && output.expr.ty.as_ref().is_some_and(|ty| !ty.nullable)
+            column.is_some_and(|column| column.ty.nullable) && output.expr.is_present()
         }
         Deep::Expr(_) | Deep::Field(_) | Deep::Unknown => false,
     });

@@ -67,8 +67,6 @@ pub(crate) enum Head {
     Later { days: i64, seconds: i64 },
     /// A time that is written.
     Time(String),
-    /// The text of a time that is written, so many seconds later.
-    TextOfTime { time: String, later: i64 },
     /// Seconds since 1970 as a text, by directives.
     FormattedTime(String),
     /// A value of which only the digest is left.
@@ -184,7 +182,6 @@ impl Head {
             Self::Extreme { of, .. } => Some(of.word()),
             Self::Form(Form::RoundHalfToEven) => Some("round"),
             Self::Form(Form::SubstrFromTheEnd) => Some("substr"),
-            Self::Form(Form::HexOf64Bits) => Some("hex"),
             _ => None,
         }
     }
@@ -265,23 +262,12 @@ impl Head {
     /// Whether it reads or converts time, whatever parameters and columns are called.
     pub(crate) fn is_of_time(&self) -> bool {
         match self {
-            Self::Time(_) | Self::TextOfTime { .. } | Self::Later { .. } | Self::FormattedTime(_) => true,
+            Self::Time(_) | Self::Later { .. } | Self::FormattedTime(_) => true,
             Self::Form(form) => {
                 matches!(form, Form::EpochSeconds | Form::EpochMilliseconds | Form::TimeOfTheStatement)
             }
             Self::Cast(target) => matches!(target, Target::DateTime | Target::Timestamp),
             Self::Call(function) => function.is_of_time(),
-            _ => false,
-        }
-    }
-
-    /// Whether it says that something is not so.
-    pub(super) fn is_negative(&self) -> bool {
-        match self {
-            Self::Op(op) => {
-                matches!(op, Op::Not | Op::NotBetween | Op::NotExists | Op::NotIn | Op::NotInListIfAny)
-            }
-            Self::Like { negated, .. } => *negated,
             _ => false,
         }
     }
@@ -414,7 +400,6 @@ impl fmt::Display for Head {
             Self::Join(join) => f.write_str(join_word(*join)),
             Self::Later { days, seconds } => write!(f, "later by {days} days and {seconds} seconds"),
             Self::Time(time) => write!(f, "time {time}"),
-            Self::TextOfTime { time, later } => write!(f, "text of {time} and {later} s"),
             Self::FormattedTime(format) => write!(f, "formatted time '{format}'"),
             Self::Folded(digest) => write!(f, "value {digest}"),
         }
@@ -458,16 +443,6 @@ impl Path {
     /// The steps from a member of a member.
     pub(super) fn then(&self, steps: &[String]) -> Self {
         Self([self.0.as_slice(), steps].concat())
-    }
-
-    /// Steps of which it is known that an array is there after the first ones.
-    pub(super) fn of_array(&mut self, first: &Self) {
-        if self.0.starts_with(&first.0)
-            && let Some(step) = self.0.get_mut(first.0.len())
-            && let Some(place) = step.strip_suffix(OR_ITSELF)
-        {
-            *step = place.to_owned();
-        }
     }
 
     /// The steps to what would have to be an array for the next one to be the place of an element alone.

@@ -64,39 +64,23 @@ impl Names<'_> {
                 self.required(left) && self.required(right)
             }
             ExprKind::Cast { expr, .. } => self.required(expr),
-            _ if self.is_always_there(expr) => true,
+            _ if expr.is_present() || self.is_always_there(expr) => true,
+            // A column that Postgres declares NOT NULL has no NULL in either.
+            ExprKind::Column { source, column } => {
+                let may_miss = || self.holds_null(*source, column) && !self.is_declared_element(*source);
+                expr.ty.is_some() && !self.is_outer(*source) && !may_miss()
+            }
             ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
-                args.iter().any(|arg| self.required(arg))
+                args.iter().any(|arg| self.required(arg)) || self.is_one_present(args)
             }
             // `CASE WHEN c IS NULL THEN value ELSE c END` is COALESCE in other words.
             ExprKind::Case { operand: None, branches, otherwise: Some(otherwise) } => match branches.as_slice() {
                 [(Expr { kind: ExprKind::Is { expr: asked, what: "null", negated: false }, .. }, value)] => {
                     self.required(value) && (is_same_column(asked, otherwise) || self.required(otherwise))
                 }
-                _ => expr.ty.is_some() && !self.nullable(expr),
+                _ => false,
             },
-            _ => expr.ty.is_some() && !self.nullable(expr),
-        }
-    }
-
-    /// Whether a condition is known to be true or false.
-    pub(super) fn is_decided(&self, condition: &Expr) -> bool {
-        let open = |expr: &&Expr| matches!(&expr.kind, ExprKind::Param(name) if self.pair.nullable.contains(name));
-        self.required(condition) && !condition.exprs().iter().any(open)
-    }
-
-    /// Whether there can be NULLs on both pages: a column that Postgres declares NOT NULL has none in either.
-    pub(super) fn nullable(&self, expr: &Expr) -> bool {
-        let by_type = expr.ty.as_ref().is_some_and(|ty| ty.nullable);
-        match &expr.kind {
-            ExprKind::Column { source, column } => {
-                let may_miss = || self.holds_null(*source, column) && !self.is_declared_element(*source);
-                by_type && (self.is_outer(*source) || may_miss())
-            }
-            ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
-                by_type && args.iter().all(|arg| self.nullable(arg)) && !self.is_one_present(args)
-            }
-            _ => by_type,
+            _ => false,
         }
     }
 

@@ -10,10 +10,8 @@ use crate::tree::{Expr, Part, SourceId, Statement};
 
 /// The sources of a part by their relations.
 pub(super) fn of(statement: &Statement, part: &Part) -> Vec<(SourceId, Relation)> {
-    // An expression that a law has put in two places reads the same source in both.
-    let mut seen = BTreeSet::new();
-    let sources = part.sources().into_iter().filter(|source| seen.insert(source.id));
-    let named: Vec<(SourceId, String)> = sources.map(|source| (source.id, relation(statement, source))).collect();
+    let named: Vec<(SourceId, String)> =
+        part.sources().into_iter().map(|source| (source.id, relation(statement, source))).collect();
     let is_alone = named.len() == named.iter().map(|(_, name)| name).collect::<BTreeSet<_>>().len();
     // Each subquery stands behind those that it is in.
     let subqueries: Vec<BTreeSet<SourceId>> = match is_alone {

@@ -33,8 +33,10 @@ impl Names<'_> {
                 continue;
             }
             let shown = sides.first().and_then(|side| side.iter().position(|expr| expr.is_copy_of(&key.expr)));
-            let is_null = |side: &Vec<&Expr>| shown.and_then(|at| side.get(at)).is_some_and(|expr| self.nullable(expr));
-            let nullable = self.nullable(&key.expr) || sides.iter().any(is_null);
+            // Of what has no type nothing is known, and nothing is said.
+            let is_open = |expr: &Expr| expr.ty.is_some() && !self.required(expr);
+            let is_null = |side: &Vec<&Expr>| shown.and_then(|at| side.get(at)).is_some_and(|expr| is_open(expr));
+            let nullable = is_open(&key.expr) || sides.iter().any(is_null);
             keys.push(match placed.take() {
                 Some(first) => self.order_key(&OrderKey { nulls_first: Some(first), ..key.clone() }, nullable),
                 None => self.order_key(key, nullable),

@@ -60,7 +60,7 @@ impl Names<'_> {
 
     /// What asks a value whether it is true or false: a flag that is never NULL says so itself.
     pub(super) fn tested(&self, test: Op, expr: &Expr, node: &Node, span: Span) -> Node {
-        let is_decided = self.is_flag(expr) && self.is_decided(expr);
+        let is_decided = self.is_flag(expr) && self.required(expr);
         match test {
             Op::IsTrue | Op::IsNotFalse if is_decided => Node { span, ..node.clone() },
             Op::IsFalse | Op::IsNotTrue if is_decided => negation::negated(node.clone(), span),

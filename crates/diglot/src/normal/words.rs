@@ -48,9 +48,6 @@ words! {
     Op and others {
         And = "and",
         Between = "between",
-        BitAnd = "&",
-        BitOr = "|",
-        BitXor = "#",
         Differs = "<>",
         DistinctFrom = "is distinct from",
         Equals = "=",
@@ -67,7 +64,6 @@ words! {
         Less = "<",
         LessOrEqual = "<=",
         Minus = "-",
-        Negative = "unary -",
         Not = "not",
         NotBetween = "not between",
         NotDistinctFrom = "is not distinct from",
@@ -75,7 +71,6 @@ words! {
         NotIn = "not in",
         NotInListIfAny = "not in, if there is a list,",
         Or = "or",
-        Plus = "+",
         Times = "*",
     }
 }
@@ -83,7 +78,6 @@ words! {
 words! {
     /// A function by its name, in lower case.
     Function and others {
-        Abs = "abs",
         Avg = "avg",
         BoolAnd = "bool_and",
         BoolOr = "bool_or",
@@ -100,10 +94,8 @@ words! {
         Every = "every",
         Extract = "extract",
         Floor = "floor",
-        Format = "format",
         GenRandomUuid = "gen_random_uuid",
         Greatest = "greatest",
-        GroupConcat = "group_concat",
         Hex = "hex",
         If = "if",
         Ifnull = "ifnull",
@@ -123,7 +115,6 @@ words! {
         Nullif = "nullif",
         OctetLength = "octet_length",
         Position = "position",
-        Printf = "printf",
         Random = "random",
         RandomBlob = "randomblob",
         Replace = "replace",
@@ -137,7 +128,6 @@ words! {
         Substr = "substr",
         Substring = "substring",
         Sum = "sum",
-        ToHex = "to_hex",
         ToTimestamp = "to_timestamp",
         Total = "total",
         Trunc = "trunc",
@@ -211,7 +201,6 @@ words! {
         From = "from",
         Group = "group",
         Having = "having",
-        HexOf64Bits = "hex of 64 bits",
         Items = "items",
         Json = "json",
         JsonAppend = "json-append",

@@ -79,6 +79,8 @@ impl Reading {
         let mut no_page = Vec::new();
         let resolve = |side: &Side<'_>| {
             let mut raw = side.raw.clone();
+            let facing = entry.sides.iter().filter(|other| other.dialect != side.dialect);
+            raw.nullable = facing.flat_map(|other| other.raw.declared_nullable().map(str::to_owned)).collect();
             let chosen = chosen(&variant, side.raw);
             let is_absent = |part: &&OptionalPart| match part.chooser.order() {
                 Some(_) => chosen != Some(&part.chooser),

@@ -134,6 +134,7 @@ fn lower<'a>(
         name: &raw.name,
         names,
         declared: declared(raw),
+        nullable: &raw.nullable,
         rows: raw.rows(),
         text: Text::new(raw.span, Vec::new()),
         edited: Edited::default(),
@@ -216,6 +217,8 @@ struct Lower<'a> {
     names: &'a BTreeMap<String, String>,
     /// Types declared by `-- param`.
     declared: BTreeMap<String, Type>,
+    /// Parameters that the facing page declares nullable.
+    nullable: &'a BTreeSet<String>,
     /// The list of rows that the statement takes.
     rows: Option<RowsTaken<'a>>,
     /// The SQL statement at work.
@@ -391,7 +394,8 @@ impl Lower<'_> {
     }
 
     fn is_nullable_param(&self, name: &str) -> bool {
-        self.declared.get(name).is_some_and(|ty| ty.nullable)
+        self.nullable.contains(name)
+            || self.declared.get(name).is_some_and(|ty| ty.nullable)
             || self.params.iter().any(|param| param.name == name && param.nullable)
     }
 

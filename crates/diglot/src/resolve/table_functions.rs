@@ -75,7 +75,7 @@ fn is_param(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Param(_) => true,
         ExprKind::Cast { expr, .. } => is_param(expr),
-        ExprKind::Array(items) => items.iter().all(|item| item.ty.as_ref().is_some_and(|ty| !ty.nullable)),
+        ExprKind::Array(items) => items.iter().all(Expr::is_present),
         _ => false,
     }
 }

@@ -58,6 +58,7 @@ fn project(schema_sql: &str, sql: &str, dialect: Dialect) -> Project {
         optional: Vec::new(),
         left_out: Vec::new(),
         behind: None,
+        nullable: std::collections::BTreeSet::new(),
     };
     let (statement, findings) = super::resolve(&sources, &schema, &raw, dialect);
     Project { sources, statement, findings }

@@ -45,7 +45,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             // Where an outer join finds no row, its columns are NULL, in one row for each of what stands before it.
             let is_present = |expr: &&Expr| match context.column(bare(expr)) {
                 Some((_, column)) => !column.ty.nullable,
-                None => expr.ty.as_ref().is_some_and(|ty| !ty.nullable),
+                None => expr.is_present(),
             };
             let keys: Vec<&Expr> = query.order.iter().map(|key| &key.expr).filter(is_present).collect();
             let Some(source) = tied(context, query, select, &keys) else { continue };

@@ -103,7 +103,7 @@ fn may_be_null<'t>(context: &Context<'t>, origins: &Sources<'t>, value: &'t Expr
                 by_type() && column.is_some_and(|column| !column.ty.nullable)
             }
             Deep::Expr(inner) => {
-                let joined = by_type() && inner.ty.as_ref().is_some_and(|ty| !ty.nullable);
+                let joined = by_type() && inner.is_present();
                 joined || may_be_null(context, origins, inner)
             }
             Deep::Field(_) => by_type(),

@@ -31,7 +31,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let result = context.page.tree.result.and_then(|part| context.page.tree.parts.get(part));
     let Some(Body::Query(query)) = result.map(|part| &part.body) else { return };
     let Rows::Select(select) = &query.rows else { return };
-    let never_null = query.order.iter().filter(|key| key.expr.ty.as_ref().is_some_and(|ty| !ty.nullable));
+    let never_null = query.order.iter().filter(|key| key.expr.is_present());
     let keys: Vec<_> = never_null.map(|key| &key.expr).collect();
     let Some(source) = tied(context, query, select, &keys) else { return };
     let message = format!("{}: rows of `{}` may be the same in all that sorts the page", context.name(), source.alias);

@@ -306,6 +306,11 @@ impl Expr {
         }
     }
 
+    /// Whether it is known never to be NULL, as its page and its schema say; what a pair knows besides, `normal` adds.
+    pub(crate) fn is_present(&self) -> bool {
+        self.ty.as_ref().is_some_and(|ty| !ty.nullable)
+    }
+
     /// The expression under its casts.
     pub(crate) fn bare(&self) -> &Expr {
         match &self.kind {

@@ -11,13 +11,11 @@ pub(super) struct Speller<'s, 'n> {
     pub(super) schema: &'s Schema,
     pub(super) dialect: Dialect,
     pub(super) choices: &'s mut Choices<'n>,
-    /// What the columns of a frame stand for, where the frame is left out.
-    pub(super) frame: Vec<String>,
 }
 
 impl<'s, 'n> Speller<'s, 'n> {
     pub(super) fn new(schema: &'s Schema, dialect: Dialect, choices: &'s mut Choices<'n>) -> Self {
-        Self { schema, dialect, choices, frame: Vec::new() }
+        Self { schema, dialect, choices }
     }
 
     pub(super) fn is_pg(&self) -> bool {
@@ -166,10 +164,6 @@ impl<'s, 'n> Speller<'s, 'n> {
 
     pub(super) fn value(&mut self, value: &Expr) -> String {
         match value {
-            Expr::Column(Name { alias: "f", column }, _) if !self.frame.is_empty() => {
-                let at = column.trim_start_matches('v').parse().unwrap_or(0);
-                self.frame.get(at).cloned().unwrap_or_default()
-            }
             Expr::Column(Name { alias, column }, _) => format!("{alias}.{column}"),
             Expr::Wide(value) if self.is_pg() && matches!(**value, Expr::Field(..)) => self.value(value),
             Expr::Wide(value) => {
@@ -221,10 +215,9 @@ impl<'s, 'n> Speller<'s, 'n> {
             }
             Expr::Plus(value, more) => {
                 let value = self.value(value);
-                match self.way(3) {
+                match self.way(2) {
                     0 => format!("({value} + {more})"),
-                    1 => format!("({more} + {value})"),
-                    _ => format!("({value} - -{more})"),
+                    _ => format!("({more} + {value})"),
                 }
             }
             Expr::Times(value, times) => {
@@ -234,13 +227,7 @@ impl<'s, 'n> Speller<'s, 'n> {
                     _ => format!("({times} * {value})"),
                 }
             }
-            Expr::Negated(value) => {
-                let value = self.value(value);
-                match self.way(2) {
-                    0 => format!("(- {value})"),
-                    _ => format!("(0 - {value})"),
-                }
-            }
+            Expr::Negated(value) => format!("(- {})", self.value(value)),
             Expr::Joined(first, second) => format!("({} || {})", self.value(first), self.value(second)),
             Expr::Length(value) => {
                 let value = self.value(value);

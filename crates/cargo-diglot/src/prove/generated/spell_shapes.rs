@@ -28,24 +28,18 @@ impl Speller<'_, '_> {
                 let chosen = format!("SELECT l.id FROM item AS l{locked}{order} LIMIT {limit}{lock}");
                 let set = set.join(", ");
                 // Postgres may run a subquery that locks once for each row: `limited-subquery`.
-                if self.way(2) == 0 && !self.is_pg() {
-                    format!("UPDATE item AS i SET {set} WHERE i.id IN ({chosen}) RETURNING {id} AS v0")
-                } else {
-                    format!(
-                        "WITH chosen AS ({chosen}) UPDATE item AS i SET {set} WHERE i.id IN (SELECT c.id FROM chosen AS \
-                         c) RETURNING {id} AS v0"
-                    )
-                }
+                format!(
+                    "WITH chosen AS ({chosen}) UPDATE item AS i SET {set} WHERE i.id IN (SELECT c.id FROM chosen AS c) \
+                     RETURNING {id} AS v0"
+                )
             }
             _ => String::new(),
         }
     }
 
     fn combined(&mut self, combination: Combination, values: &[Expr], filters: &[Vec<Condition>; 2]) -> String {
-        let is_turned = matches!(combination, Combination::Union | Combination::All) && self.way(2) == 1;
-        let filters = if is_turned { [&filters[1], &filters[0]] } else { [&filters[0], &filters[1]] };
         let sides: Vec<String> = filters
-            .into_iter()
+            .iter()
             .map(|filter| {
                 let named = self.named(values);
                 format!("SELECT {named} FROM item AS i{}", self.filter(filter))
@@ -62,23 +56,11 @@ impl Speller<'_, '_> {
     }
 
     fn framed(&mut self, inner: &[Condition], values: &[Expr], outer: &[Condition]) -> String {
-        let way = self.way(3);
-        if way == 2 {
-            self.frame = values.iter().map(|value| format!("({})", self.value(value))).collect();
-            let named = self.named(values);
-            let all: Vec<Condition> = inner.iter().chain(outer).cloned().collect();
-            let filter = self.filter(&all);
-            self.frame.clear();
-            return format!("SELECT {named} FROM item AS i{filter}");
-        }
         let named = self.named(values);
         let query = format!("SELECT {named} FROM item AS i{}", self.filter(inner));
         let shown: Vec<String> = (0..values.len()).map(|at| format!("f.v{at} AS v{at}")).collect();
         let (shown, filter) = (shown.join(", "), self.filter(outer));
-        match way {
-            0 => format!("SELECT {shown} FROM ({query}) AS f{filter}"),
-            _ => format!("WITH f AS ({query}) SELECT {shown} FROM f{filter}"),
-        }
+        format!("SELECT {shown} FROM ({query}) AS f{filter}")
     }
 
     fn windowed(&mut self, filter: &[Condition], function: &Window, partition: Option<&Expr>, order: &[Key]) -> String {
@@ -109,13 +91,6 @@ impl Speller<'_, '_> {
         let (filter, order) = (self.filter(filter), self.order(order));
         let is_nullable = self.schema.tables[1].columns[1].is_nullable;
         let nulls = if is_nullable { " NULLS LAST" } else { "" };
-        if self.is_pg() && self.way(2) == 0 {
-            let keys = order.replacen(" ORDER BY ", "", 1);
-            return format!(
-                "SELECT DISTINCT ON (p.item_id) p.item_id AS v0, p.part_id AS v1 FROM part AS p{filter} ORDER BY \
-                 p.item_id, {keys}"
-            );
-        }
         format!(
             "SELECT r.item_id AS v0, r.part_id AS v1 FROM (SELECT p.item_id, p.part_id, row_number() OVER (PARTITION BY \
              p.item_id{order}) AS place FROM part AS p{filter}) AS r WHERE r.place = 1 ORDER BY r.item_id{nulls}"

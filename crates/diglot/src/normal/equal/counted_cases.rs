@@ -76,9 +76,9 @@ fn branch<'n>(when: &'n Node, number: &str) -> Option<&'n Node> {
 fn is_two_way(names: &Names<'_>, case: &Expr) -> bool {
     match &case.kind {
         ExprKind::Case { operand: None, branches, .. } => {
-            matches!(branches.as_slice(), [(condition, _)] if names.is_decided(condition))
+            matches!(branches.as_slice(), [(condition, _)] if names.required(condition))
         }
-        ExprKind::Call { args, .. } => args.first().is_some_and(|condition| names.is_decided(condition)),
+        ExprKind::Call { args, .. } => args.first().is_some_and(|condition| names.required(condition)),
         _ => false,
     }
 }

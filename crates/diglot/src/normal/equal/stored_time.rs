@@ -54,7 +54,6 @@
 
 use super::super::words::Target;
 use super::super::{Function, Head, Names, Node};
-use super::shifted_time::days_and_seconds;
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 use crate::types::{Base, Form, Of, Stored};
@@ -189,4 +188,25 @@ fn shifted(time: Node, (days, seconds): (i64, i64), node: &Node) -> Node {
         return Node { span: node.span, ..time };
     }
     Node::list(Head::Later { days, seconds }, vec![time], node.span)
+}
+
+/// The days, and the seconds, of pairs of a number and a unit.
+fn days_and_seconds(shift: &str) -> Option<(i64, i64)> {
+    let words: Vec<&str> = shift.split_whitespace().collect();
+    if words.is_empty() || !words.len().is_multiple_of(2) {
+        return None;
+    }
+    let length = |unit: &str| {
+        Some(match unit.strip_suffix('s').unwrap_or(unit) {
+            "second" | "sec" => (0, 1),
+            "minute" | "min" => (0, 60),
+            "hour" => (0, 3_600),
+            "day" => (1, 0),
+            _ => return None,
+        })
+    };
+    words.chunks_exact(2).try_fold((0_i64, 0_i64), |(days, seconds), pair| {
+        let (number, (day, second)) = (pair[0].parse::<i64>().ok()?, length(pair[1])?);
+        Some((days.checked_add(number.checked_mul(day)?)?, seconds.checked_add(number.checked_mul(second)?)?))
+    })
 }
