@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Prepare(Prepare),
     Review(Review),
     Prove(Prove),
+    Verify(Verify),
     Plans(Plans),
     Locks(Locks),
     Explain(Explain),
@@ -278,6 +279,27 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
     /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
+}
+
+/// Say whether programs of an older release can go on while the migrations of now have run, and the other way round.
+///
+/// The files of the release are read from git, offline, and compiled as they were. Its statements run on small databases of
+/// its own tables, before and behind the migrations that it does not have, and so do the statements of now: what a database
+/// refuses there, or answers otherwise, is told with its rows. Exits with 2 when a program of the older release cannot go
+/// on; that a program of now cannot run on the older tables is a warning.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// The older release: a revision of the git repository.
+    #[arg(long, value_name = "REV")]
+    pub(crate) since: String,
+    /// How findings look.
+    #[arg(long, value_enum, default_value_t = Format::Full)]
+    pub(crate) format: Format,
+    /// A running Postgres server on which scratch databases may be made. Without it a throwaway server is started.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
 }

@@ -21,5 +21,6 @@ mod prepare;
 mod project;
 mod review;
 mod unseen;
+mod verify;
 mod with_postgres;
 mod workspace;
