@@ -20,6 +20,7 @@ mod interrupt;
 mod locks;
 mod lsp;
 mod markdown;
+mod migrate;
 mod mutate;
 mod new;
 mod overview;
@@ -78,6 +79,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Plans(arguments) => plans::run(&arguments),
         cli::Command::Prove(arguments) => prove::run(&arguments),
         cli::Command::Verify(arguments) => verify::run(&arguments),
+        cli::Command::Migrate(arguments) => migrate::run(&arguments),
         cli::Command::Locks(arguments) => locks::run(&arguments),
         cli::Command::Explain(arguments) => explain::run(&arguments),
         cli::Command::Rules => explain::rules(),

@@ -10,11 +10,11 @@ use diglot::dialect::{Both, Dialect};
 use diglot::rules::RELEASE_DIFFERS;
 use diglot::schema;
 use diglot::source::{FileId, SourceFile, Sources, Span};
+use diglot_migrate::tokens;
 
 use crate::cli::Verify;
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::prepare::statements::tokens;
 use crate::prove::beside::{self, Clash, Found, Release};
 use crate::prove::first_sorting;
 use crate::{Outcome, check, report, revision, runtime};

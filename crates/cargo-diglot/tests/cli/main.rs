@@ -16,6 +16,7 @@ mod formats;
 mod layouts;
 mod locks;
 mod lsp;
+mod migrate;
 mod migrations;
 mod prepare;
 mod project;
