@@ -8,6 +8,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
 use tokio::runtime::Runtime;
 
+use crate::book::blocks;
 use crate::project::{Ended, Project, postgres};
 
 const FIRST: &str = "CREATE TABLE job (id bigint PRIMARY KEY);\nCREATE TABLE log (said text NOT NULL);\n";
@@ -283,6 +284,8 @@ fn a_dry_run_shows_statements_and_locks_and_leaves_nothing() {
         "{}",
         ended.seen()
     );
+    let shown = blocks("docs/migrating.md", "text");
+    assert!(shown.len() == 1 && ended.stdout.starts_with(&shown[0]), "{shown:?}\n{}", ended.seen());
     assert_eq!(place.number(&mut place.own(), "SELECT count(*) FROM pg_class WHERE relname = 'late'"), 0);
     let place = Place::new("sqlite", &[("0002_second", SECOND)]);
     place.own();
