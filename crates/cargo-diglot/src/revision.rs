@@ -2,7 +2,7 @@
 //!
 //! The repository's own index and its files are not touched: git works with an index in that folder.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -71,12 +71,8 @@ impl Git<'_> {
         command.args(arguments).current_dir(self.root);
         command.envs(self.index.iter().map(|index| ("GIT_INDEX_FILE", index)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                Failure::Git { what: "the command `git` is not there; it has to be installed".into() }
-            }
-            _ => Failure::io("run git")(error),
-        })?;
+        let what = "run the command `git`, which has to be installed";
+        let mut child = command.spawn().map_err(Failure::io(what))?;
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(input).map_err(Failure::io("talk to git"))?;
         }

@@ -143,7 +143,7 @@ fn what_git_cannot_give_is_told_with_the_way_out() {
     let alone = Project::unprepared();
     assert!(bad(&alone, "HEAD").contains("is in no repository of git"));
     let ended = project.run_with(&["verify", "--since", "v1"], ("PATH", "/nowhere"));
-    assert!(ended.code == Some(1) && ended.stderr.contains("the command `git` is not there"), "{}", ended.seen());
+    assert!(ended.code == Some(1) && ended.stderr.contains("cannot run the command `git`"), "{}", ended.seen());
 }
 
 #[test]
