@@ -49,9 +49,11 @@ pub(crate) fn run(arguments: &Verify) -> Result<Outcome, Failure> {
     }
     report::line("compiling both releases");
     let sides = Sides::new(&arguments.since, release(&folder)?, release(&root)?);
-    for side in [&sides.old, &sides.new] {
+    for (side, is_old) in [(&sides.old, true), (&sides.new, false)] {
         if side.inputs.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return check::found(&side.inputs, &side.compiled, &side.inputs.findings, "nothing was run");
+            let mut shown = side.inputs.clone();
+            shown.sources.rename(|path| if is_old { format!("{}:{path}", sides.revision) } else { path.to_owned() });
+            return check::found(&shown, &side.compiled, &side.inputs.findings, "nothing was run");
         }
     }
     let mut findings = sides.parted();

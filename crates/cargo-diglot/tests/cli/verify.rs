@@ -127,6 +127,18 @@ fn migrations_that_have_run_stay() {
 }
 
 #[test]
+fn settings_of_the_older_release_that_cannot_be_read_are_shown_there() {
+    let project = Project::empty();
+    project.write("diglot.toml", "generate = perhaps\n");
+    project.write("sql/sqlite/job.sql", PAGE);
+    released(&project);
+    project.write("diglot.toml", "generate = false\n");
+    let ended = project.run(&["verify", "--since", "v1"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.seen());
+    assert!(ended.stdout.contains("v1:diglot.toml:1:") && ended.stderr.contains("nothing was run"), "{}", ended.seen());
+}
+
+#[test]
 fn what_git_cannot_give_is_told_with_the_way_out() {
     let project = project(&BTreeMap::new());
     let bad = |project: &Project, revision: &str| {
