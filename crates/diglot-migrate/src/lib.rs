@@ -133,13 +133,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_may_migrate_in_a_task_of_its_own() {
-        fn is_sent<T: Send>(_: T) {}
-        is_sent(apply("sqlite:app.db", &[], ATTEMPTS, |_| {}));
-        is_sent(status("sqlite:app.db", &[]));
-    }
-
-    #[test]
     fn a_name_begins_with_its_version() {
         let version = |name: &str| Step::new(name, "").map(|step| (step.version, step.description())).ok();
         assert_eq!(version("0012_two_words"), Some((12, "two words".to_owned())));
