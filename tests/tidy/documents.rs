@@ -278,7 +278,7 @@ fn complaints(documents: &[Document], exists: &dyn Fn(&str) -> bool) -> Vec<Stri
 /// The documents of the repository: those at its root, the book, and the pages of the crates and examples.
 fn documents(root: &Path) -> Vec<Document> {
     let mut paths = Vec::new();
-    for folder in ["", "docs", "docs/decisions", "crates/diglot", "crates/cargo-diglot"] {
+    for folder in ["", "docs", "docs/decisions", "crates/diglot", "crates/cargo-diglot", "crates/diglot-migrate"] {
         let entries = fs::read_dir(root.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
         let of = entries.map(|entry| entry.expect("a folder can be read").path());
         // What a link of the system leads to is read where it is.
@@ -309,9 +309,10 @@ fn the_documents_lead_somewhere_and_keep_their_form() {
 fn every_dependency_has_its_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let manifests = ["Cargo.toml", "crates/diglot/Cargo.toml", "crates/cargo-diglot/Cargo.toml"].map(read);
-    let wanted =
-        manifests.iter().flat_map(|manifest| dependencies(manifest)).filter(|name| *name != "diglot").collect();
+    let crates = ["", "crates/diglot/", "crates/cargo-diglot/", "crates/diglot-migrate/"];
+    let manifests = crates.map(|folder| read(&format!("{folder}Cargo.toml")));
+    let wanted = manifests.iter().flat_map(|manifest| dependencies(manifest));
+    let wanted = wanted.filter(|name| !name.starts_with("diglot")).collect();
     let report = unfounded(&Document { path: DEPENDENCIES.into(), text: read(DEPENDENCIES) }, &wanted);
     assert!(report.is_empty(), "\n{}", report.join("\n"));
 }

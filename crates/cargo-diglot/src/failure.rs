@@ -86,6 +86,9 @@ pub enum Failure {
         /// Where it was looked for.
         root: PathBuf,
     },
+    /// The project's migrations do not run.
+    #[error(transparent)]
+    Migrate(#[from] diglot_migrate::Error),
     /// There is nothing to write.
     #[error(transparent)]
     Draft(#[from] diglot::draft::DraftError),

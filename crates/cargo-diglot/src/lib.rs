@@ -1,5 +1,5 @@
-//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `plans`, `locks`, `review`, `init`,
-//! `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp` and `completions`.
+//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `verify`, `plans`, `locks`, `review`,
+//! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp` and `completions`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -20,6 +20,7 @@ mod interrupt;
 mod locks;
 mod lsp;
 mod markdown;
+mod migrate;
 mod mutate;
 mod new;
 mod overview;
@@ -32,6 +33,7 @@ mod review;
 mod revision;
 mod translate;
 mod values;
+mod verify;
 mod watch;
 mod with_postgres;
 mod workspace;
@@ -76,6 +78,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Translate(arguments) => translate::run(&arguments),
         cli::Command::Plans(arguments) => plans::run(&arguments),
         cli::Command::Prove(arguments) => prove::run(&arguments),
+        cli::Command::Verify(arguments) => verify::run(&arguments),
+        cli::Command::Migrate(arguments) => migrate::run(&arguments),
         cli::Command::Locks(arguments) => locks::run(&arguments),
         cli::Command::Explain(arguments) => explain::run(&arguments),
         cli::Command::Rules => explain::rules(),

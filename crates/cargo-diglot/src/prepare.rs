@@ -8,7 +8,6 @@ pub(crate) mod pg;
 pub(crate) mod refusal;
 mod rows;
 pub(crate) mod sqlite;
-mod statements;
 #[cfg(test)]
 mod tests;
 

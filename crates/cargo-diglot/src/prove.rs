@@ -6,6 +6,7 @@
 //! by a language, as far as the server can, and by bytes.
 
 mod arguments;
+pub(crate) mod beside;
 #[cfg(test)]
 mod catalogue;
 mod engines;

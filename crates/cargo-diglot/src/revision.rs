@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::failure::Failure;
 
 /// What is checked out: everything that a project is read from.
-const FILES: [&str; 3] = ["*.sql", "diglot.*", ".sqlx/diglot.json"];
+const FILES: [&str; 5] = ["*.sql", "*.rs", "*.go", "diglot.*", ".sqlx/diglot.json"];
 
 /// A checked out revision; it is removed with the value.
 pub(crate) struct Tree {
@@ -29,8 +29,11 @@ impl Tree {
 pub(crate) fn check_out(root: &Path, revision: &str) -> Result<Tree, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::io("make a temporary folder"))?;
     let git = Git { root, index: Some(folder.path().join("index")) };
+    let prefix = git.line(&["rev-parse", "--show-prefix"]).map_err(|failure| match failure {
+        Failure::Git { .. } => Failure::Git { what: format!("{} is in no repository of git", root.display()) },
+        failure => failure,
+    })?;
     let commit = git.commit(revision)?;
-    let prefix = git.line(&["rev-parse", "--show-prefix"])?;
     git.run(&["read-tree", &commit], b"")?;
     let files = git.run(&[&["ls-files", "-z", "--"][..], &FILES].concat(), b"")?;
     let target = format!("--prefix={}/files/", folder.path().display());
@@ -68,7 +71,8 @@ impl Git<'_> {
         command.args(arguments).current_dir(self.root);
         command.envs(self.index.iter().map(|index| ("GIT_INDEX_FILE", index)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(Failure::io("run git"))?;
+        let what = "run the command `git`, which has to be installed";
+        let mut child = command.spawn().map_err(Failure::io(what))?;
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(input).map_err(Failure::io("talk to git"))?;
         }

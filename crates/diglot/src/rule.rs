@@ -153,6 +153,7 @@ rules! {
     REFUSED_BY_POSTGRES = "refused_by_postgres",
     REFUSED_BY_SQLITE = "refused_by_sqlite",
     REFUSED_TYPES = "refused_types",
+    RELEASE_DIFFERS = "release_differs",
     RESULTS_DIFFER = "results_differ",
     RETURNING_READS_TARGET = "returning_reads_target",
     SAME_NAME_FUNCTION = "same_name_function",

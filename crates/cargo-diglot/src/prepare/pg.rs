@@ -12,12 +12,12 @@ use diglot::dialect::Dialect;
 use diglot::schema::runs_one_by_one;
 use diglot::types::Base;
 use diglot::{EmittedText, Holds, Inputs, TextParam};
+use diglot_migrate::statements;
 use serde_json::Value;
 use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPosition, PgHasArrayType, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
 
-use super::statements::statements;
 use super::{Asked, Project, Refusal, columns, migrations, rows};
 use crate::failure::Failure;
 use crate::host::Sorting;

@@ -7,10 +7,10 @@
 use diglot::answers::{Described, DescribedColumn};
 use diglot::dialect::Dialect;
 use diglot::{EmittedText, Inputs};
+use diglot_migrate::{statements, tokens};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection, Describe, Executor, SqlSafeStr, Statement};
 
-use super::statements::{statements, tokens};
 use super::{Asked, Project, Refusal, columns, migrations, rows};
 use crate::failure::Failure;
 

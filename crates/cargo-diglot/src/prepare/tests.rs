@@ -16,7 +16,7 @@ const PG_SCHEMA: &str = "-- diglot: no-transaction\nCREATE TABLE job (id bigint 
     current_setting('demo.parts'), n);\n    COMMIT;\n  END LOOP;\nEND $$;\n";
 
 fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> EmittedText {
-    let parts: Vec<String> = statements::statements(sql).into_iter().map(|part| sql[part].to_owned()).collect();
+    let parts: Vec<String> = diglot_migrate::statements(sql).into_iter().map(|part| sql[part].to_owned()).collect();
     let result = parts.iter().position(|part| part.contains("RETURNING") || part.starts_with("SELECT"));
     EmittedText {
         noun: "job".into(),
@@ -62,9 +62,9 @@ fn inputs(texts: &mut [EmittedText], schemas: [&str; 2]) -> Inputs {
             page.push_str(&format!("-- About it.\n-- name: {}", text.name));
             text.place = Span::new(file, page.len() - text.name.len()..page.len());
             page.push_str(" :exec\n");
-            let emitted = statements::tokens(&text.sql).map(|token| token.start);
-            let places =
-                statements::tokens(&sql).map(|token| Span::new(file, page.len() + token.start..page.len() + token.end));
+            let emitted = diglot_migrate::tokens(&text.sql).map(|token| token.start);
+            let places = diglot_migrate::tokens(&sql)
+                .map(|token| Span::new(file, page.len() + token.start..page.len() + token.end));
             text.places = emitted.zip(places).collect();
             page.push_str(&format!("{sql};\n\n"));
         }

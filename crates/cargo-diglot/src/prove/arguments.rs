@@ -67,8 +67,8 @@ pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<V
     text.params.iter().map(literal).collect()
 }
 
-/// The names of the types of the same arguments, as PREPARE takes them.
-pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<String> {
+/// The types of the same arguments.
+pub(super) fn pg_infos(subject: &Subject, text: &EmittedText) -> Vec<PgTypeInfo> {
     let of_param = |param: &TextParam| match &param.ty.base {
         // A decimal is sent as the number that it is drawn as.
         Base::Numeric => type_of(&TextParam { ty: Type::required(Base::Float64), ..param.clone() }),
@@ -78,9 +78,14 @@ pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<String> {
         Base::Stored(_) => type_info(&Base::Text),
         base => type_info(base),
     };
+    text.params.iter().map(of_param).collect()
+}
+
+/// Their names, as PREPARE takes them.
+pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<String> {
     // A type that the server is to find out has no name that PREPARE takes.
     let name = |ty: PgTypeInfo| if ty.oid() == Some(FOUND_OUT) { "unknown".to_owned() } else { ty.to_string() };
-    text.params.iter().map(|param| name(of_param(param))).collect()
+    pg_infos(subject, text).into_iter().map(name).collect()
 }
 
 /// How the server reads a value of a type; none for NULL.

@@ -26,6 +26,10 @@ pub(super) enum Ran {
     Refused(Vec<(String, usize)>),
 }
 
+/// Whether rows are there; if not, those that do not go in, by table and place. Where none are named, the same rows go in
+/// at another try.
+pub(super) type Refused = Result<(), Vec<(String, usize)>>;
+
 /// The place of a case, what SQLite did with it, and Postgres for every way to sort.
 type RanBoth = (usize, Ran, Vec<Ran>);
 
@@ -185,7 +189,7 @@ impl Engines {
 /// A database with the project's schema, to which nobody is connected.
 async fn made(scratch: Scratch, inputs: &Inputs) -> Result<Scratch, Failure> {
     let mut connection = scratch.connect().await?;
-    pg::make(&mut connection, inputs).await?;
+    pg::make(&mut connection, inputs, true).await?;
     connection.close().await.map_err(Failure::engine("leave Postgres"))?;
     Ok(scratch)
 }

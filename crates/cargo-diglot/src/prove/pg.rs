@@ -16,9 +16,9 @@ use diglot::{EmittedText, Inputs};
 use futures_util::TryStreamExt as _;
 use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Either, Executor};
+use sqlx::{AssertSqlSafe, Connection as _, Either, Executor};
 
-use super::engines::MOST_ROWS;
+use super::engines::{MOST_ROWS, Refused};
 use super::{Ran, arguments, same_rows};
 use crate::failure::Failure;
 use schema::Schema;
@@ -53,6 +53,8 @@ pub(super) struct Pg {
     filled: usize,
     /// Whether statements run in another zone than that in which rows are put there.
     is_elsewhere: bool,
+    /// Whether rows are there that stay, and no case brings its own.
+    is_settled: bool,
 }
 
 /// What the cases of a pair have in common.
@@ -67,8 +69,12 @@ struct Job<'s> {
 }
 
 /// Brings the project's schema into an empty database, without the rows that its migrations put there.
-pub(super) async fn make(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), Failure> {
-    schema::make(connection, inputs).await
+pub(super) async fn make(
+    connection: &mut PgConnection,
+    inputs: &Inputs,
+    has_one_partition: bool,
+) -> Result<(), Failure> {
+    schema::make(connection, inputs, has_one_partition).await
 }
 
 /// The same in a database that somebody else's schema was in.
@@ -79,7 +85,7 @@ pub(super) async fn make_again(host: &crate::host::Host, inputs: &Inputs) -> Res
     connection.execute(sqlx::raw_sql(AssertSqlSafe(clear))).await.map_err(Failure::engine("clear the database"))?;
     drop(connection);
     let mut connection = host.scratch.connect().await?;
-    make(&mut connection, inputs).await?;
+    make(&mut connection, inputs, true).await?;
     Ok(connection)
 }
 
@@ -94,7 +100,20 @@ impl Pg {
             .await
             .map_err(Failure::engine("limit time on Postgres"))?;
         let schema = Schema::read(&mut connection, inputs).await?;
-        Ok(Self { connection, schema, prepared: BTreeMap::new(), reach: CASES, filled: 0, is_elsewhere: false })
+        Ok(Self {
+            connection,
+            schema,
+            prepared: BTreeMap::new(),
+            reach: CASES,
+            filled: 0,
+            is_elsewhere: false,
+            is_settled: false,
+        })
+    }
+
+    /// Leaves the database.
+    pub(super) async fn close(self) -> Result<(), Failure> {
+        self.connection.close().await.map_err(Failure::engine("leave Postgres"))
     }
 
     /// What views read and triggers may write.
@@ -145,12 +164,16 @@ impl Pg {
         for case in cases {
             sent.push(self.sent(subject, case).await?);
         }
-        let begin = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT filling";
-        self.plain(begin).await.map_err(Failure::engine("begin on Postgres"))?;
+        self.begin().await?;
         let ran = self.steps(&job, cases, &sent).await;
         self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
         self.sweep().await?;
         ran
+    }
+
+    async fn begin(&mut self) -> Result<(), Failure> {
+        let begin = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT filling";
+        self.plain(begin).await.map_err(Failure::engine("begin on Postgres"))
     }
 
     /// The same where the session of each statement is in [`ELSEWHERE`].
@@ -334,13 +357,15 @@ impl Pg {
     }
 
     fn fill(&mut self, job: &Job<'_>, case: &Case, step: usize, message: &mut Message) {
-        for filling in job.subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
-            self.filled += filling.rows.len();
-            message.add(step, Part::Rows, &filling.sql);
-        }
-        for sql in &job.clearings {
-            let what = "take out impossible rows on Postgres, as `[prove.impossible]` says";
-            message.add(step, Part::Beside(what), sql);
+        if !self.is_settled {
+            for filling in job.subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
+                self.filled += filling.rows.len();
+                message.add(step, Part::Rows, &filling.sql);
+            }
+            for sql in &job.clearings {
+                let what = "take out impossible rows on Postgres, as `[prove.impossible]` says";
+                message.add(step, Part::Beside(what), sql);
+            }
         }
         message.add(step, Part::Beside("begin on Postgres"), "SAVEPOINT statement");
     }

@@ -18,7 +18,7 @@ use rusqlite::types::{Value as Bound, ValueRef};
 use rusqlite::{Batch, Connection, Statement, ffi};
 use sea_query::{DeleteStatement, Expr, ExprTrait as _, InsertStatement, SqliteQueryBuilder};
 
-use super::engines::{ENDLESS, MOST_ROWS};
+use super::engines::{ENDLESS, MOST_ROWS, Refused};
 use super::{Ran, arguments, same_rows};
 use crate::failure::Failure;
 use crate::prepare::{migrations, sqlite::without_stubs};
@@ -42,6 +42,8 @@ pub(super) struct Sqlite {
     numbered: BTreeSet<String>,
     /// Tables into which rows go one by one, because triggers look at them.
     apart: BTreeSet<String>,
+    /// Whether rows are there that stay, and no case brings its own.
+    is_settled: bool,
 }
 
 /// What a pair's cases have in common.
@@ -85,7 +87,7 @@ impl Sqlite {
             let ticks = Arc::new(AtomicU32::new(0));
             let counted = Arc::clone(&ticks);
             connection.progress_handler(TICK, Some(move || counted.fetch_add(1, Ordering::Relaxed) >= TICKS))?;
-            Ok(Self { connection, ticks, numbered: BTreeSet::new(), apart: BTreeSet::new() })
+            Ok(Self { connection, ticks, numbered: BTreeSet::new(), apart: BTreeSet::new(), is_settled: false })
         });
         opened.map_err(Failure::sqlite("open SQLite in memory"))
     }
@@ -96,6 +98,11 @@ impl Sqlite {
         let emptied = tables.map(|table| DeleteStatement::new().from_table(table).to_string(SqliteQueryBuilder) + "; ");
         let clear = format!("PRAGMA foreign_keys = OFF; {}PRAGMA foreign_keys = ON", emptied.collect::<String>());
         self.batch(&clear)?;
+        self.look()
+    }
+
+    /// Looks how its tables number their rows, and which of them have triggers.
+    fn look(&mut self) -> Result<(), rusqlite::Error> {
         let named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
         self.numbered = self.words(named)?.into_iter().collect();
         let triggered = "SELECT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'";
@@ -173,11 +180,13 @@ impl Sqlite {
         // After some errors SQLite has ended the transaction by itself, and the rows are gone with it.
         if self.connection.is_autocommit() {
             self.plain("BEGIN").map_err(Failure::sqlite("begin on SQLite"))?;
-            let refused = self.fill(job, case);
-            if !refused.is_empty() {
-                return Ok(refused);
+            if !self.is_settled {
+                let refused = self.fill(job, case);
+                if !refused.is_empty() {
+                    return Ok(refused);
+                }
+                self.clear(job)?;
             }
-            self.clear(job)?;
             self.plain("SAVEPOINT statement").map_err(Failure::sqlite("begin on SQLite"))?;
         } else {
             self.back()?;

@@ -151,6 +151,15 @@ pub(crate) fn postgres() -> &'static str {
     url
 }
 
+/// Runs git in a project's folder.
+pub(crate) fn git(project: &Project, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]).args(arguments);
+    command.current_dir(project.path(".")).stdin(Stdio::null());
+    let ended = Ended::of(command.output().unwrap());
+    assert_eq!(ended.code, Some(0), "{}", ended.seen());
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

@@ -1,18 +1,8 @@
 //! The review as a file and as a comment, of a whole project and of what changed.
 
-use std::process::{Command, Stdio};
-
-use crate::project::{Ended, Project};
+use crate::project::{Project, git};
 
 const PG: &str = "sql/pg/job.sql";
-
-fn git(project: &Project, arguments: &[&str]) {
-    let mut command = Command::new("git");
-    command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]).args(arguments);
-    command.current_dir(project.path(".")).stdin(Stdio::null());
-    let ended = Ended::of(command.output().unwrap());
-    assert_eq!(ended.code, Some(0), "{}", ended.seen());
-}
 
 /// A project under version control.
 fn committed() -> Project {

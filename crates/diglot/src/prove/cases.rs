@@ -67,29 +67,37 @@ impl Subject {
                 case.rows.insert(table.name.clone(), made);
             }
         }
-        let given: &[Chooser] = match self.variants.len() {
-            0 => &[],
-            count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)].sqlite.variant.given,
-        };
-        for param in self.params.iter().filter(|param| param.is_given(given)) {
-            let order = || given.iter().find_map(Chooser::order);
-            let value = match order().filter(|_| param.is_choice()) {
-                Some(order) => Value::Text(order.to_owned()),
-                None => maker.argument(param),
-            };
-            case.args.insert(param.name.clone(), value);
-        }
-        for (name, number) in self.fresh.iter().zip(FRESH..) {
-            if let Some(value @ Value::Int(_)) = case.args.get_mut(name) {
-                *value = Value::Int(number);
+        maker.arguments(number, &mut case);
+        case
+    }
+
+    /// The case of a number on rows that are there: its arguments meet them more often than not.
+    pub fn case_on(&self, rows: &BTreeMap<String, Vec<Row>>, seed: u64, number: u64) -> Case {
+        let own = self.tables.iter().filter_map(|table| Some((table.name.clone(), rows.get(&table.name)?.clone())));
+        let mut case = Case { rows: own.collect(), args: BTreeMap::new() };
+        let (mood, odd) = MOODS[usize::try_from(number % MOODS.len() as u64).unwrap_or(0)];
+        let random = Random::new(seed, &self.name, number);
+        let mut maker = Maker { subject: self, random, mood, odd, mains: BTreeMap::new(), values: BTreeMap::new() };
+        maker.mains = self.found(&case, &mut maker.random);
+        maker.arguments(number, &mut case);
+        case
+    }
+
+    /// One of the values that rows hold for each pool.
+    fn found(&self, case: &Case, random: &mut Random) -> BTreeMap<(usize, &'static str), Value> {
+        let mut found: BTreeMap<(usize, &'static str), Vec<Value>> = BTreeMap::new();
+        for table in &self.tables {
+            for column in &table.columns {
+                let key = Key::Column(table.name.clone(), column.name.clone());
+                let Some(pool) = self.pool_of.get(&key).filter(|_| !self.is_id_in_text(&key, &column.base)) else {
+                    continue;
+                };
+                let values = case.rows.get(&table.name).into_iter().flatten().filter_map(|row| row.get(&column.name));
+                let values = values.filter(|value| !matches!(value, Value::Null | Value::Json(_) | Value::List(_)));
+                found.entry((*pool, column.base.word())).or_default().extend(values.cloned());
             }
         }
-        self.bind_again(&mut case);
-        if let Some(rows) = &self.rows {
-            let value = maker.list_of_rows(rows);
-            case.args.insert(rows.name.clone(), value);
-        }
-        case
+        found.into_iter().filter_map(|(pool, values)| Some((pool, random.pick(&values)?.clone()))).collect()
     }
 
     /// Gives one value to what is one value.
@@ -168,6 +176,33 @@ struct Maker<'s> {
 }
 
 impl Maker<'_> {
+    /// Adds the arguments to a case that has its rows.
+    fn arguments(&mut self, number: u64, case: &mut Case) {
+        let subject = self.subject;
+        let given: &[Chooser] = match subject.variants.len() {
+            0 => &[],
+            count => &subject.variants[usize::try_from(number % count as u64).unwrap_or(0)].sqlite.variant.given,
+        };
+        for param in subject.params.iter().filter(|param| param.is_given(given)) {
+            let order = || given.iter().find_map(Chooser::order);
+            let value = match order().filter(|_| param.is_choice()) {
+                Some(order) => Value::Text(order.to_owned()),
+                None => self.argument(param),
+            };
+            case.args.insert(param.name.clone(), value);
+        }
+        for (name, number) in subject.fresh.iter().zip(FRESH..) {
+            if let Some(value @ Value::Int(_)) = case.args.get_mut(name) {
+                *value = Value::Int(number);
+            }
+        }
+        subject.bind_again(case);
+        if let Some(rows) = &subject.rows {
+            let value = self.list_of_rows(rows);
+            case.args.insert(rows.name.clone(), value);
+        }
+    }
+
     fn rows(&mut self, table: &Table, count: usize, case: &Case) -> Vec<Row> {
         // Rows lie in the order in which they came, and that need not be the order of their numbers.
         let falling = self.random.percent(30);

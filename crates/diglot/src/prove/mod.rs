@@ -6,6 +6,7 @@
 //! lists the cases that are one step simpler. Whoever calls runs the texts.
 
 mod assumed;
+mod beside;
 mod bound;
 mod cases;
 mod checks;

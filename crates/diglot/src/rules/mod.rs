@@ -113,8 +113,8 @@ use crate::names::nearest;
 use crate::page::AnnotationKind;
 use crate::rule;
 pub use crate::rule::{
-    ALL, BUILT_TEXT, ENGINE_REFUSES, MISSING_STATEMENT, RESULTS_DIFFER, Rule, SET_DIFFERS, SYNTAX, TABLES_DIFFER,
-    UNUSED_DIVERGENCE, WHERE_DIFFERS,
+    ALL, BUILT_TEXT, ENGINE_REFUSES, MISSING_STATEMENT, RELEASE_DIFFERS, RESULTS_DIFFER, Rule, SET_DIFFERS, SYNTAX,
+    TABLES_DIFFER, UNUSED_DIVERGENCE, WHERE_DIFFERS,
 };
 use crate::source::Sources;
 use crate::tree::{Expr, Source, SourceId};

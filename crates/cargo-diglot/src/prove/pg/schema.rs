@@ -79,15 +79,22 @@ pub(super) const REFUSED_CALL: &str = "SELECT pg_temp.diglot_refused($1)";
 
 const READING: &str = "read the schema of Postgres";
 
-/// Brings the project's schema into an empty database, without the rows that its migrations put there.
-pub(super) async fn make(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), Failure> {
+/// Brings the project's schema into an empty database, without the rows that its migrations put there, and with one
+/// partition of many if that is asked for.
+pub(super) async fn make(
+    connection: &mut PgConnection,
+    inputs: &Inputs,
+    has_one_partition: bool,
+) -> Result<(), Failure> {
     prepare::migrate(connection, inputs).await?;
     look_everywhere(connection).await?;
     let tables = tables(connection).await?;
     if tables.is_empty() {
         return Ok(());
     }
-    plain(connection, ONE_PARTITION).await.map_err(Failure::engine("make one partition of many on Postgres"))?;
+    if has_one_partition {
+        plain(connection, ONE_PARTITION).await.map_err(Failure::engine("make one partition of many on Postgres"))?;
+    }
     let list: Vec<String> = tables.iter().map(|table| format!("\"{table}\"")).collect();
     let truncate = format!("TRUNCATE {} CASCADE", list.join(", "));
     plain(connection, &truncate).await.map_err(Failure::engine("empty the tables of Postgres"))

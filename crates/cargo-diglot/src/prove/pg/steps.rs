@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use diglot::Inputs;
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, Rows, Subject};
+use diglot::{EmittedText, Inputs};
 use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Executor as _};
+use sqlx::{AssertSqlSafe, Column as _, Connection as _, Executor as _, SqlSafeStr as _, Statement as _};
 
 use super::schema::Schema;
 use super::text::Types;
-use super::{Pg, Ran};
+use super::{Pg, Ran, Refused, arguments};
 use crate::failure::Failure;
 use crate::prepare::pg as prepare;
 
@@ -29,14 +29,78 @@ impl Pg {
         texts: &[&str],
         inputs: &Inputs,
     ) -> Result<Result<(), Fault>, Failure> {
+        let taken = self.go_on(texts, inputs).await?;
+        if taken.is_ok() {
+            super::schema::emptied(&mut self.connection).await?;
+        }
+        Ok(taken)
+    }
+
+    /// Runs migrations on the rows that are there. What was prepared is forgotten, as if a program came anew.
+    pub(in crate::prove) async fn go_on(
+        &mut self,
+        texts: &[&str],
+        inputs: &Inputs,
+    ) -> Result<Result<(), Fault>, Failure> {
         for text in texts {
             if let Err(refusal) = prepare::apply(&mut self.connection, text).await {
                 return Ok(Err(Fault::of(refusal?.into_message())));
             }
         }
-        super::schema::emptied(&mut self.connection).await?;
+        self.prepared.clear();
+        self.connection.clear_cached_statements().await.map_err(Failure::engine(TALKING))?;
+        self.plain("DEALLOCATE ALL").await.map_err(Failure::engine(TALKING))?;
         self.schema = Schema::read(&mut self.connection, inputs).await?;
         Ok(Ok(()))
+    }
+
+    /// Puts a case's rows there to stay, for all cases that follow; those that do not go in, and then none does.
+    pub(in crate::prove) async fn settle(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
+        self.begin().await?;
+        let refused = self.put(subject, case).await?;
+        let end = if refused.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        self.plain(end).await.map_err(Failure::engine("fill Postgres"))?;
+        self.is_settled = refused.is_ok();
+        Ok(refused)
+    }
+
+    /// Puts a case's rows there, within a transaction.
+    async fn put(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
+        for filling in subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
+            if let Err(error) = self.plain(&filling.sql).await {
+                return Ok(Err(self.refused_rows(subject, case, error).await?));
+            }
+        }
+        for sql in &self.job(subject).clearings {
+            let what = "take out impossible rows on Postgres, as `[prove.impossible]` says";
+            self.plain(sql).await.map_err(Failure::engine(what))?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// What the tables hold that a subject looks at.
+    pub(in crate::prove) async fn rows(&mut self, subject: &Subject) -> Result<Vec<Rows>, Failure> {
+        super::schema::look_everywhere(&mut self.connection).await?;
+        let types = sqlx::query_as(Types::QUERY).fetch_all(&mut self.connection).await;
+        let types = Types::new(types.map_err(Failure::engine(TALKING))?);
+        let mut tables = Vec::new();
+        for table in &subject.compared {
+            let what = || format!("read {} on Postgres", table.name);
+            let select = sqlx::raw_sql(AssertSqlSafe(table.select(Dialect::Pg)));
+            let rows = self.connection.fetch_all(select).await.map_err(Failure::engine(what()))?;
+            let rows: Result<Rows, String> = rows.iter().map(|row| types.row(row)).collect();
+            tables.push(rows.map_err(|message| Failure::Table { what: what(), message })?);
+        }
+        Ok(tables)
+    }
+
+    /// The names and types of the columns that a text gives; none where it is refused.
+    pub(in crate::prove) async fn columns(&mut self, subject: &Subject, text: &EmittedText) -> Vec<(String, String)> {
+        let types = arguments::pg_infos(subject, text);
+        let sql = AssertSqlSafe(text.sql.clone()).into_sql_str();
+        let Ok(statement) = self.connection.prepare_with(sql, &types).await else { return Vec::new() };
+        let columns = statement.columns().iter();
+        columns.map(|column| (column.name().to_owned(), column.type_info().to_string())).collect()
     }
 
     /// Runs migrations on a case's rows and takes all of it back: what the tables hold behind them, or why they end.
@@ -47,8 +111,7 @@ impl Pg {
         texts: &[&str],
         after: &Subject,
     ) -> Result<Ran, Failure> {
-        let begin = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT filling";
-        self.plain(begin).await.map_err(Failure::engine("begin on Postgres"))?;
+        self.begin().await?;
         let ran = self.stepped(before, case, texts, after).await;
         self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
         ran
@@ -61,14 +124,8 @@ impl Pg {
         texts: &[&str],
         after: &Subject,
     ) -> Result<Ran, Failure> {
-        for filling in before.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
-            if let Err(error) = self.plain(&filling.sql).await {
-                return Ok(Ran::Refused(self.refused_rows(before, case, error).await?));
-            }
-        }
-        for sql in &self.job(before).clearings {
-            let what = "take out impossible rows on Postgres, as `[prove.impossible]` says";
-            self.plain(sql).await.map_err(Failure::engine(what))?;
+        if let Err(refused) = self.put(before, case).await? {
+            return Ok(Ran::Refused(refused));
         }
         let mut result = Ok((Rows::new(), 0));
         for text in texts {
@@ -81,20 +138,8 @@ impl Pg {
                 Err(error) => return Err(Failure::engine(TALKING)(error)),
             }
         }
-        let mut tables = Vec::new();
-        if result.is_ok() {
-            // A migration may have made the schema that its tables are in.
-            super::schema::look_everywhere(&mut self.connection).await?;
-            let types = sqlx::query_as(Types::QUERY).fetch_all(&mut self.connection).await;
-            let types = Types::new(types.map_err(Failure::engine(TALKING))?);
-            for table in &after.compared {
-                let what = || format!("read {} on Postgres", table.name);
-                let select = sqlx::raw_sql(AssertSqlSafe(table.select(Dialect::Pg)));
-                let rows = self.connection.fetch_all(select).await.map_err(Failure::engine(what()))?;
-                let rows: Result<Rows, String> = rows.iter().map(|row| types.row(row)).collect();
-                tables.push(rows.map_err(|message| Failure::Table { what: what(), message })?);
-            }
-        }
+        // A migration may have made the schema that its tables are in.
+        let tables = if result.is_ok() { self.rows(after).await? } else { Vec::new() };
         Ok(Ran::Answered(Answer { result, tables, taken: BTreeSet::new(), manner: "" }))
     }
 }

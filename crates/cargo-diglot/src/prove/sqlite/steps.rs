@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, Fault, Rows, Subject};
+use diglot::prove::{Answer, Case, Fault, Rows, Subject, Table};
 use diglot::schema::runs_one_by_one;
 use sea_query::{Asterisk, Query, SqliteQueryBuilder};
 
-use super::{Ran, Sqlite, fault};
+use super::{Ran, Refused, Sqlite, fault};
 use crate::failure::Failure;
 use crate::prepare::sqlite::without_stubs;
 
@@ -30,12 +30,34 @@ impl Sqlite {
 
     /// Runs migrations for good; what they put into tables goes.
     pub(in crate::prove) fn take(&mut self, texts: &[&str]) -> Result<Result<(), Fault>, Failure> {
-        for text in texts {
-            if let Err(refused) = self.migrated(text) {
-                return Ok(Err(refused));
-            }
+        if let Err(refused) = texts.iter().try_for_each(|text| self.migrated(text)) {
+            return Ok(Err(refused));
         }
         self.prepare_tables().map_err(Failure::sqlite("empty the tables of SQLite"))?;
+        Ok(Ok(()))
+    }
+
+    /// Runs migrations on the rows that are there.
+    pub(in crate::prove) fn go_on(&mut self, texts: &[&str]) -> Result<Result<(), Fault>, Failure> {
+        if let Err(refused) = texts.iter().try_for_each(|text| self.migrated(text)) {
+            return Ok(Err(refused));
+        }
+        self.look().map_err(Failure::sqlite(READING))?;
+        Ok(Ok(()))
+    }
+
+    /// Puts a case's rows there to stay, for all cases that follow; those that do not go in, and then none does.
+    pub(in crate::prove) fn settle(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
+        let job = self.job(subject);
+        self.plain("BEGIN").map_err(Failure::sqlite("begin on SQLite"))?;
+        let refused = self.fill(&job, case);
+        if !refused.is_empty() {
+            self.end()?;
+            return Ok(Err(refused));
+        }
+        self.clear(&job)?;
+        self.plain("COMMIT").map_err(Failure::sqlite("fill SQLite"))?;
+        self.is_settled = true;
         Ok(Ok(()))
     }
 
@@ -85,25 +107,24 @@ impl Sqlite {
             Ok(()) => self.kept(&was, texts)?,
             refused => refused,
         };
-        let mut tables = Vec::new();
-        if result.is_ok() {
-            for table in &after.compared {
-                let rows = self.part(&table.select(Dialect::Sqlite), &[]);
-                tables.push(
-                    rows.map_err(|fault| Failure::Table {
-                        what: format!("read {} on SQLite", table.name),
-                        message: fault.words,
-                    })?
-                    .0,
-                );
-            }
-        }
+        let tables = if result.is_ok() { self.rows(after)? } else { Vec::new() };
         Ok(Ran::Answered(Answer {
             result: result.map(|()| (Rows::new(), 0)),
             tables,
             taken: BTreeSet::new(),
             manner: "",
         }))
+    }
+
+    /// What the tables hold that a subject looks at.
+    pub(in crate::prove) fn rows(&self, subject: &Subject) -> Result<Vec<Rows>, Failure> {
+        let of_table = |table: &Table| {
+            let rows = self.part(&table.select(Dialect::Sqlite), &[]);
+            let failed =
+                |fault: Fault| Failure::Table { what: format!("read {} on SQLite", table.name), message: fault.words };
+            rows.map(|(rows, _)| rows).map_err(failed)
+        };
+        subject.compared.iter().map(of_table).collect()
     }
 
     /// Runs a migration as migrators do: as one transaction, unless it says otherwise.

@@ -1,10 +1,10 @@
-//! Cuts a migration into its statements, for those that must run one by one.
+//! Cuts a migration into its statements, for those that run one by one.
 
 use std::ops::Range;
 
 /// The tokens of a SQL text without its comments. Only what keeps the count is told apart: strings, quoted
 /// names, words with numbers, parameters, casts, single characters.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+pub fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -67,18 +67,29 @@ fn dollar_tag(rest: &str) -> Option<&str> {
     (!digits && rest[1 + name..].starts_with('$')).then(|| &rest[..name + 2])
 }
 
-/// The statements of a text, separated by semicolons outside quotes and comments.
-pub(super) fn statements(text: &str) -> Vec<Range<usize>> {
+/// The statements of a text, separated by semicolons outside of quotes, comments and bodies.
+pub fn statements(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = None;
     let mut end = 0;
+    let mut depth = 0_usize;
+    let mut has_body = false;
     for token in tokens(text) {
-        if &text[token.clone()] == ";" {
+        let word = text[token.clone()].to_ascii_lowercase();
+        if word == ";" && depth == 0 {
             found.extend(start.take().map(|start| start..end));
-        } else {
-            start.get_or_insert(token.start);
-            end = token.end;
+            has_body = false;
+            continue;
         }
+        // What makes a trigger or a function may hold statements between BEGIN and END.
+        match word.as_str() {
+            "create" if start.is_none() => has_body = true,
+            "begin" | "case" if has_body => depth += 1,
+            "end" if has_body => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        start.get_or_insert(token.start);
+        end = token.end;
     }
     found.extend(start.map(|start| start..end));
     found
@@ -93,5 +104,13 @@ mod tests {
         let text = "-- a;\nDO $x$ BEGIN ; END $x$; SELECT ';', \";\" /* ; */ ;\n\n; SELECT 3";
         let found: Vec<&str> = statements(text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(found, ["DO $x$ BEGIN ; END $x$", "SELECT ';', \";\"", "SELECT 3"]);
+    }
+
+    #[test]
+    fn a_trigger_ends_behind_its_body() {
+        let trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE WHEN 1 THEN 2 END; DELETE FROM b; END";
+        let text = format!("{trigger};\nBEGIN;\nSELECT 1;\nCOMMIT;");
+        let found: Vec<&str> = statements(&text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, [trigger, "BEGIN", "SELECT 1", "COMMIT"]);
     }
 }
