@@ -8,7 +8,7 @@ pub(crate) mod pg;
 pub(crate) mod refusal;
 mod rows;
 pub(crate) mod sqlite;
-mod statements;
+pub(crate) mod statements;
 #[cfg(test)]
 mod tests;
 

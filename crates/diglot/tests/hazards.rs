@@ -73,5 +73,205 @@ fn every_step_is_told_by_its_rule_and_its_twin_by_none() {
         wrong.extend(found.iter().map(|finding| format!("the twin of {name}: {}: {}", finding.rule, finding.message)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(STEPS.matches("-- twin\n").count(), 13);
+    assert_eq!(STEPS.matches("-- twin\n").count(), 14);
+}
+
+/// The rule and the places of every finding of a step of Postgres.
+fn of(settings: &str, steps: &[&str], beside: &str) -> Vec<(&'static str, String)> {
+    let inputs = project(settings, "pg", steps, beside);
+    let place = |finding: &Diagnostic| {
+        let labels = finding.labels.iter().map(|label| inputs.sources.text(label.span).to_owned());
+        (finding.rule, labels.collect::<Vec<String>>().join(" | "))
+    };
+    hazards(&inputs).iter().map(place).collect()
+}
+
+const INDEX: &str = "CREATE INDEX job_state ON job (state);\n";
+const WAIT: (&str, &str) = ("lock-without-timeout", "CREATE INDEX job_state ON job (state)");
+const BUILD: (&str, &str) = ("blocking-index", "CREATE INDEX job_state ON job (state)");
+
+fn owned(found: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+    found.iter().map(|(rule, text)| (*rule, (*text).to_owned())).collect()
+}
+
+#[test]
+fn nothing_is_told_unless_it_is_asked_for_and_then_from_the_named_step_on() {
+    assert_eq!(of("generate = false", &[INDEX], ""), []);
+    assert_eq!(of(ON, &[INDEX], ""), owned(&[BUILD, WAIT]));
+    assert_eq!(of(&format!("{ON}checked_from = \"0003\""), &[INDEX], ""), []);
+    assert_eq!(of(&format!("{ON}checked_from = \"0002\""), &[INDEX], ""), owned(&[BUILD, WAIT]));
+    assert_eq!(of(&format!("{ON}lock_timeout = true"), &[INDEX], ""), owned(&[BUILD]));
+}
+
+#[test]
+fn what_is_allowed_is_silent_by_step_and_a_line_that_nothing_needs_is_told() {
+    let whole = "-- allow(blocking-index): the table is small.\n-- allow(lock-without-timeout): nobody is there.\n";
+    assert_eq!(of(ON, &[INDEX], whole), []);
+    assert_eq!(of(ON, &[&format!("{whole}{INDEX}")], ""), []);
+    // What a step allows itself holds for no other.
+    assert_eq!(of(ON, &[INDEX, whole], ""), owned(&[BUILD, WAIT]));
+    let named = "-- allow(blocking-index.0002_step): the table is small.\n";
+    assert_eq!(of(ON, &[INDEX], named), owned(&[WAIT]));
+    let told = |beside: &str| -> Vec<String> {
+        let found = check(&project(ON, "pg", &[INDEX], beside)).diagnostics;
+        found.into_iter().filter(|finding| finding.rule == "unused-allow").map(|finding| finding.message).collect()
+    };
+    assert_eq!(told(named), [""; 0]);
+    assert_eq!(
+        told("-- allow(table-rewrite.0002_step): it is small.\n"),
+        ["schema: `-- allow(table-rewrite.0002_step)` has nothing to allow"]
+    );
+    // A step that is checked no more keeps what it declares.
+    let later = check(&project(&format!("{ON}checked_from = \"0003\""), "pg", &[INDEX], named)).diagnostics;
+    assert!(!later.iter().any(|finding| finding.rule == "unused-allow"), "{later:?}");
+}
+
+#[test]
+fn a_table_that_no_release_has_has_no_rows() {
+    let made = "CREATE TABLE note (id bigint PRIMARY KEY, body text);\n";
+    let index = "CREATE INDEX note_body ON note (body);\n";
+    let sqlite = |inputs: &mut Inputs| {
+        inputs.sources.add(SourceFile::new(
+            "schema/sqlite/0002_step.sql",
+            "CREATE TABLE note (id INTEGER PRIMARY KEY, body TEXT);",
+        ));
+    };
+    let found = |settings: &str| {
+        let mut inputs = project(settings, "pg", &[made, index], "");
+        sqlite(&mut inputs);
+        rules(&inputs)
+    };
+    assert_eq!(found(ON), BTreeSet::from(["blocking-index", "lock-without-timeout"]));
+    assert_eq!(found(&format!("{ON}released = \"0001\"")), BTreeSet::new());
+    assert_eq!(found(&format!("{ON}released = \"0002\"")).len(), 2);
+}
+
+#[test]
+fn locks_last_until_the_transaction_ends_and_limits_as_long_as_they_say() {
+    let limit = "SET LOCAL lock_timeout = '2s';\n";
+    let none = |text: &str| assert_eq!(of(ON, &[text], ""), [], "{text}");
+    let some = |text: &str, rule: &str| {
+        let found = of(ON, &[text], "");
+        assert!(found.iter().any(|(found, _)| *found == rule), "{text}: {found:?}");
+    };
+    let column = "ALTER TABLE job ADD COLUMN hue text;\n";
+    none(&format!("{limit}{column}"));
+    none(&format!("SELECT set_config('lock_timeout', '1s', true);\n{column}"));
+    none(&format!("SET statement_timeout = 1000;\n{column}"));
+    some(&format!("SET lock_timeout = 0;\n{column}"), "lock-without-timeout");
+    some(&format!("SET lock_timeout = '1s';\nRESET lock_timeout;\n{column}"), "lock-without-timeout");
+    // Outside of a transaction SET LOCAL says nothing.
+    some(&format!("-- diglot: no-transaction\n{limit}{column}"), "lock-without-timeout");
+    none(&format!("-- diglot: no-transaction\nBEGIN;\n{limit}{column}COMMIT;\n"));
+    some(&format!("-- diglot: no-transaction\nBEGIN;\n{limit}COMMIT;\n{column}"), "lock-without-timeout");
+    let fill = "UPDATE job SET state = 'x';\n";
+    some(&format!("{limit}{column}{fill}"), "backfill-under-lock");
+    none(&format!("{limit}{fill}{column}"));
+    none(&format!("{limit}{column}COMMIT;\n{fill}"));
+    some(&format!("{limit}DO $$ BEGIN\n  {column}  {fill}END $$;\n"), "backfill-under-lock");
+    // Behind the mark of sqlx a file of several statements is one message, which is a transaction.
+    let index = "CREATE INDEX CONCURRENTLY job_state ON job (state);\n";
+    none(&format!("-- no-transaction\n{index}"));
+    some(&format!("-- no-transaction\nSET lock_timeout = '2s';\n{index}"), "concurrently-in-transaction");
+    none(&format!("-- diglot: no-transaction\nSET lock_timeout = '2s';\n{index}"));
+    // Who comes first makes it worse.
+    let found = of(ON, &[&format!("{limit}DROP INDEX job_lane;\n{INDEX}")], "");
+    assert_eq!(found, owned(&[("blocking-index", "CREATE INDEX job_state ON job (state) | DROP INDEX job_lane")]));
+}
+
+#[test]
+fn the_steps_of_this_repository_that_stopped_its_queue_are_told() {
+    let schema = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
+    let mut sources = Sources::default();
+    for dialect in ["sqlite", "pg"] {
+        for entry in std::fs::read_dir(schema.join(dialect)).expect("the schema") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).expect("a readable step");
+            sources.add(SourceFile::new(format!("schema/{dialect}/{name}"), text));
+        }
+    }
+    let config = Config::parse("[migrations]\nlock_timeout = true\n", "diglot.toml").expect("settings");
+    let inputs = Inputs { config, sources, ..Inputs::default() };
+    let found: BTreeSet<String> = hazards(&inputs)
+        .iter()
+        .map(|finding| format!("{}: {}", finding.rule, finding.message.replace(" (Postgres)", "")))
+        .filter(|told| told.contains(" 1080_") || told.contains(" 1150_"))
+        .collect();
+    let wanted = [
+        "blocking-index: 1080_claim_marks: nobody reads or writes ff_claimable while an index of ff_claimable is built",
+        "blocking-index: 1150_order_is_no_key: nobody reads or writes ff_claimable while an index of ff_claimable is built",
+    ];
+    assert_eq!(found, wanted.map(str::to_owned).into());
+}
+
+const COLUMNS: &str =
+    "owner_id INTEGER, code TEXT, title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL) STRICT;
+INSERT INTO job_new SELECT * FROM job;
+";
+const KEPT: &str = "CREATE INDEX job_lane ON job (lane_id, id);
+CREATE TRIGGER job_told AFTER INSERT ON job BEGIN INSERT INTO event (job_id) VALUES (new.id); END;
+";
+const SWAP: &str = "DROP TABLE job;\nALTER TABLE job_new RENAME TO job;\n";
+
+#[test]
+fn what_went_with_a_table_of_sqlite_is_named() {
+    let told = |steps: &[&str], pg: Option<&str>| -> Vec<String> {
+        let mut inputs = project(ON, "sqlite", steps, "");
+        if let Some(text) = pg {
+            inputs.sources.add(SourceFile::new("schema/pg/0002_step.sql", text));
+        }
+        let messages = hazards(&inputs).into_iter().filter(|finding| finding.rule == "lost-with-rebuild");
+        messages.map(|finding| finding.message.replace("0002_step (SQLite): ", "")).collect()
+    };
+    let head = "CREATE TABLE job_new (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL REFERENCES lane (id), ";
+    let all = format!("{head}{COLUMNS}{SWAP}");
+    assert_eq!(told(&[&all], None), ["job is built anew without the trigger job_told, the index job_lane"]);
+    assert_eq!(told(&[&format!("{all}{KEPT}")], None), [""; 0]);
+    // What is dropped by its name is meant to go.
+    let meant = format!("{head}{COLUMNS}DROP TRIGGER job_told;\nDROP INDEX job_lane;\n{SWAP}");
+    assert_eq!(told(&[&meant], None), [""; 0]);
+    let unrelated = "CREATE TABLE job_new (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL, ";
+    let unrelated = format!("{unrelated}{COLUMNS}{SWAP}{KEPT}");
+    assert_eq!(told(&[&unrelated], None), ["job is built anew without the foreign key of lane_id to lane"]);
+    let dropped = "SET LOCAL lock_timeout = '2s';\nALTER TABLE job DROP CONSTRAINT job_lane_id_fkey;\n";
+    let named = PG.replace("bigint NOT NULL REFERENCES", "bigint NOT NULL CONSTRAINT job_lane_id_fkey REFERENCES");
+    let mut inputs = Inputs { config: Config::parse(ON, "diglot.toml").expect("settings"), ..Inputs::default() };
+    for (path, text) in [
+        ("schema/sqlite/0001_first.sql", SQLITE),
+        ("schema/sqlite/0002_step.sql", unrelated.as_str()),
+        ("schema/pg/0001_first.sql", named.as_str()),
+        ("schema/pg/0002_step.sql", dropped),
+    ] {
+        inputs.sources.add(SourceFile::new(path, text));
+    }
+    assert_eq!(rules(&inputs), BTreeSet::new());
+    let view = "CREATE VIEW job_open AS SELECT id FROM job;\n";
+    let without = format!("{head}{COLUMNS}DROP VIEW job_open;\n{SWAP}{KEPT}");
+    let gone = told(&[view, &without], None);
+    assert_eq!(gone, ["0003_step (SQLite): job is built anew without the view job_open"]);
+    assert_eq!(told(&[view, &format!("{without}{view}")], None), [""; 0]);
+}
+
+#[test]
+fn what_a_dropped_table_takes_along_is_said() {
+    let label = |first: &str, step: &str| {
+        let mut inputs = project(ON, "sqlite", &[first, step], "");
+        inputs.sources.add(SourceFile::new("schema/pg/0002_step.sql", "SELECT 1;"));
+        let found = hazards(&inputs).into_iter().find(|finding| finding.rule == "dropped-parent");
+        found.map(|finding| finding.labels[0].text.clone())
+    };
+    let child = |action: &str| {
+        format!("CREATE TABLE part (id INTEGER PRIMARY KEY, lane_id INTEGER REFERENCES lane (id){action});")
+    };
+    let drop = "DROP TABLE job;\nDROP TABLE lane;\n";
+    let said = |action: &str| label(&child(action), drop);
+    assert_eq!(said("").as_deref(), Some("is refused while rows of part refer to it"));
+    assert_eq!(said(" ON DELETE CASCADE").as_deref(), Some("deletes the rows of part that refer to it"));
+    assert_eq!(said(" ON DELETE SET NULL").as_deref(), Some("takes lane_id from the rows of part"));
+    assert_eq!(label("SELECT 1;", drop), None, "nothing refers to it any more");
+    // Inside of a transaction the PRAGMA does nothing.
+    let inside = format!("PRAGMA foreign_keys = OFF;\n{drop}");
+    assert!(label(&child(""), &inside).is_some());
+    assert_eq!(label(&child(""), &format!("-- no-transaction\n{inside}")), None);
 }

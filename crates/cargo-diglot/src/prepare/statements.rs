@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The tokens of a SQL text without its comments. Only what keeps the count is told apart: strings, quoted
 /// names, words with numbers, parameters, casts, single characters.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {

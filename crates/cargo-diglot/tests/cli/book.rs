@@ -17,7 +17,7 @@ const MADE: [&str; 7] = [
 ];
 
 /// The blocks of a page that are in this language.
-fn blocks(page: &str, language: &str) -> Vec<String> {
+pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
     let text = fs::read_to_string(workspace().join(page)).unwrap();
     let opened = format!("```{language}\n");
     text.split(&opened).skip(1).map(|rest| rest.split_once("```").expect("a block that ends").0.to_owned()).collect()

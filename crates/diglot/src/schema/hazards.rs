@@ -84,8 +84,8 @@ impl Hazard {
     }
 }
 
-const REWRITE: &str = "add a new column beside the old one, let the program write both, fill the new one in batches, and \
-                       rename them in a later step";
+const REWRITE: &str = "a default that differs from row to row goes into a second statement, for new rows; another type into a \
+                       new column, which the program writes too and batches fill";
 const SCAN: &str = "add the constraint NOT VALID, then VALIDATE it in a step of its own, which keeps nobody away; a CHECK \
                     that the column IS NOT NULL spares SET NOT NULL its look";
 const INDEX: &str = "write CREATE INDEX CONCURRENTLY in a step of its own outside of a transaction; a key then takes the \
@@ -201,6 +201,7 @@ fn finding(hazard: Hazard, step: &str, dialect: Dialect) -> Diagnostic {
     for (span, label) in hazard.beside {
         found = found.context(span, label);
     }
-    let allow = format!("or, if it is meant, in it or in `divergences.sql`: `-- allow({}.{step}): <why>`", hazard.rule.name);
+    let allow =
+        format!("or, if it is meant, in it or in `divergences.sql`: `-- allow({}.{step}): <why>`", hazard.rule.name);
     found.help(hazard.help).help(allow)
 }

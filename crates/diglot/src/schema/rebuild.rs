@@ -135,8 +135,7 @@ impl Reader {
             return;
         }
         self.keep();
-        let has_rows = |table: &&Table| !self.step.made.contains(&table.name) || self.step.rebuild.gone.contains_key(&table.name);
-        let others = self.schema.tables.values().filter(|table| table.name != name).filter(has_rows);
+        let others = self.schema.tables.values().filter(|table| table.name != name);
         let referring: Vec<(&str, &ForeignKey)> = others
             .flat_map(|table| table.foreign_keys.iter().map(|key| (table.name.as_str(), key)))
             .filter(|(_, key)| key.table == name)
@@ -186,7 +185,10 @@ impl Reader {
             let is_there = |name: &String| self.schema.tables.contains_key(name) || self.beside.contains_key(name);
             let referring: Vec<String> = referring.into_iter().filter(is_there).collect();
             if is_made_anew && !referring.is_empty() {
-                let message = format!("{} go along when {table} is renamed, and do not lead to the new table", referring.join(", "));
+                let message = format!(
+                    "{} go along when {table} is renamed, and do not lead to the new table",
+                    referring.join(", ")
+                );
                 let help = format!(
                     "make the new table under another name, copy the rows, drop {table}, and rename the new one: \
                      https://www.sqlite.org/lang_altertable.html#otheralter"
@@ -196,18 +198,29 @@ impl Reader {
             }
         }
         for (table, span) in gone {
-            let Some((was, is)) = before.tables.get(&table).zip(self.schema.tables.get(&table).cloned()) else { continue };
+            let Some((was, is)) = before.tables.get(&table).zip(self.schema.tables.get(&table).cloned()) else {
+                continue;
+            };
             let lost = self.lost(&before, was, &is, &dropped);
             if !lost.is_empty() {
                 let message = format!("{table} is built anew without {}", lost.join(", "));
                 let label = "takes away what stands on the table".to_owned();
-                self.hazard(rule::LOST_WITH_REBUILD, span, message, label, "write it again behind the new table's name");
+                self.hazard(
+                    rule::LOST_WITH_REBUILD,
+                    span,
+                    message,
+                    label,
+                    "write it again behind the new table's name",
+                );
             }
             let is_kept = |key: &ForeignKey| is.foreign_keys.iter().any(|other| other.columns == key.columns);
             let keys: Vec<ForeignKey> = was.foreign_keys.iter().filter(|key| !is_kept(key)).cloned().collect();
             for key in keys.into_iter().filter(|key| key.columns.iter().all(|column| is.column(column).is_some())) {
-                let message =
-                    format!("{table} is built anew without the foreign key of {} to {}", key.columns.join(", "), key.table);
+                let message = format!(
+                    "{table} is built anew without the foreign key of {} to {}",
+                    key.columns.join(", "),
+                    key.table
+                );
                 let label = "takes away what stands on the table".to_owned();
                 self.hazard(rule::LOST_WITH_REBUILD, span, message, label, "write it in the new table too");
                 if let Some(hazard) = self.schema.hazards.last_mut() {
@@ -233,7 +246,8 @@ impl Reader {
                 _ => {}
             }
         }
-        let is_back = |index: &super::Index| is.indexes.iter().any(|other| other.name == index.name || other.keys == index.keys);
+        let is_back =
+            |index: &super::Index| is.indexes.iter().any(|other| other.name == index.name || other.keys == index.keys);
         let indexes = was.indexes.iter().filter(|index| !is_back(index) && !dropped.contains(&index.name));
         lost.extend(indexes.map(|index| format!("the index {}", index.name)));
         let unique = before.unique.iter().filter(|(name, (table, columns))| {
@@ -246,6 +260,16 @@ impl Reader {
     fn hazard(&mut self, rule: Rule, span: Span, message: String, label: String, help: &str) {
         let step = self.step.file;
         let (made_in, facing, beside) = (None, None, Vec::new());
-        self.schema.hazards.push(Hazard { rule, step, made_in, facing, span, message, label, beside, help: help.to_owned() });
+        self.schema.hazards.push(Hazard {
+            rule,
+            step,
+            made_in,
+            facing,
+            span,
+            message,
+            label,
+            beside,
+            help: help.to_owned(),
+        });
     }
 }

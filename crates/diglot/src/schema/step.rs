@@ -154,7 +154,8 @@ impl Reader {
             let with = |effect: &Effect| effect.transaction == self.step.transaction && effect.lock.stops_writers();
             self.schema.effects.iter().rev().take_while(|effect| effect.transaction == self.step.transaction).any(with)
         };
-        let changes = statement.is_none() && ["update", "delete", "insert", "with"].iter().any(|word| words.is(0, word));
+        let changes =
+            statement.is_none() && ["update", "delete", "insert", "with"].iter().any(|word| words.is(0, word));
         let parsed = if changes && holds() { piece.parse(Dialect::Pg).ok() } else { None };
         for touch in effect::touches(self, statement.or(parsed.as_ref()), words) {
             let Some(table) = self.schema.tables.get(&touch.table) else { continue };

@@ -176,7 +176,28 @@ PRAGMA foreign_keys = ON;
 
 -- twin
 -- sqlite
+-- no-transaction
+PRAGMA foreign_keys = OFF;
+BEGIN;
+CREATE TABLE lane_new (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+INSERT INTO lane_new SELECT id, name FROM lane;
+DROP TABLE lane;
+ALTER TABLE lane_new RENAME TO lane;
+COMMIT;
+PRAGMA foreign_keys = ON;
+
+-- case: renamed_under_a_trigger moved-references
+-- sqlite
 ALTER TABLE event RENAME TO event_old;
 CREATE TABLE event (event_id INTEGER PRIMARY KEY AUTOINCREMENT, job_id INTEGER NOT NULL, kind TEXT) STRICT;
 INSERT INTO event (event_id, job_id) SELECT event_id, job_id FROM event_old;
 DROP TABLE event_old;
+
+-- twin
+-- sqlite
+CREATE TABLE event_new (event_id INTEGER PRIMARY KEY AUTOINCREMENT, job_id INTEGER NOT NULL, kind TEXT) STRICT;
+INSERT INTO event_new (event_id, job_id) SELECT event_id, job_id FROM event;
+DROP TRIGGER job_told;
+DROP TABLE event;
+ALTER TABLE event_new RENAME TO event;
+CREATE TRIGGER job_told AFTER INSERT ON job BEGIN INSERT INTO event (job_id) VALUES (new.id); END;

@@ -137,7 +137,9 @@ impl Altering<'_> {
                 }
                 let is_built_anew = |index: &&crate::schema::Index| {
                     let is_plain = index.written.is_none() && index.columns().all(|key| !key.contains('('));
-                    !is_plain && (index.keys.iter().any(|key| is_named(key)) || index.written.as_deref().is_some_and(is_named))
+                    !is_plain
+                        && (index.keys.iter().any(|key| is_named(key))
+                            || index.written.as_deref().is_some_and(is_named))
                 };
                 match self.table.indexes.iter().find(is_built_anew).filter(|_| changes) {
                     Some(index) => exclusive.with(Work::Index, format!("builds {} anew", index.name)),

@@ -48,10 +48,11 @@ pub(super) fn touches(reader: &Reader, statement: &Statement, words: &Words<'_>)
 
 /// A new table locks those that it refers to, and the one that it is a partition of.
 fn of_table(create: &CreateTable) -> Vec<Touch> {
-    let of_columns = create.columns.iter().flat_map(|column| &column.options).filter_map(|option| match &option.option {
-        ColumnOption::ForeignKey(key) => Some(last(&key.foreign_table)),
-        _ => None,
-    });
+    let of_columns =
+        create.columns.iter().flat_map(|column| &column.options).filter_map(|option| match &option.option {
+            ColumnOption::ForeignKey(key) => Some(last(&key.foreign_table)),
+            _ => None,
+        });
     let of_constraints = create.constraints.iter().filter_map(|constraint| match constraint {
         TableConstraint::ForeignKey(key) => Some(last(&key.foreign_table)),
         _ => None,
@@ -160,10 +161,15 @@ pub(super) fn by_words(words: &Words<'_>) -> Vec<Touch> {
             vec![if concurrently { touch } else { blocking.with(Work::Index, "builds all its indexes anew") }]
         }
         ("cluster", _) if !words.word(1).is_empty() => {
-            vec![named(skip(1, &["verbose"]), Lock::AccessExclusive).with(Work::Rewrite, "writes all of it in another order")]
+            vec![
+                named(skip(1, &["verbose"]), Lock::AccessExclusive)
+                    .with(Work::Rewrite, "writes all of it in another order"),
+            ]
         }
         ("vacuum", _) if words.has("full") => {
-            let at = (1..).find(|at| !["full", "(", ")", ",", "analyze", "verbose", "freeze"].iter().any(|word| words.is(*at, word)));
+            let at = (1..).find(|at| {
+                !["full", "(", ")", ",", "analyze", "verbose", "freeze"].iter().any(|word| words.is(*at, word))
+            });
             let touch = at.filter(|at| !words.word(*at).is_empty()).map(|at| named(at, Lock::AccessExclusive));
             touch.map(|touch| touch.with(Work::Rewrite, "writes all of it anew")).into_iter().collect()
         }
