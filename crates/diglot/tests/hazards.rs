@@ -169,6 +169,8 @@ fn locks_last_until_the_transaction_ends_and_limits_as_long_as_they_say() {
     none(&format!("{limit}{fill}{column}"));
     none(&format!("{limit}{column}COMMIT;\n{fill}"));
     some(&format!("{limit}DO $$ BEGIN\n  {column}  {fill}END $$;\n"), "backfill-under-lock");
+    // What a step makes itself has no rows of anybody.
+    none("CREATE MATERIALIZED VIEW job_open AS SELECT id FROM job;\nCREATE INDEX job_open_id ON job_open (id);\n");
     // Behind the mark of sqlx a file of several statements is one message, which is a transaction.
     let index = "CREATE INDEX CONCURRENTLY job_state ON job (state);\n";
     none(&format!("-- no-transaction\n{index}"));

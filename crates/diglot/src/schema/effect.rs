@@ -1,9 +1,9 @@
 //! What the statements of a Postgres migration do to tables that are there before its step: the lock that each takes, and
 //! what it does to all rows while it has that.
 //!
-//! The table is that of Postgres 15, which later versions keep; `tests/effects.rs` of the command line asks a server for
-//! every row of it. What text cannot tell counts as the worse: a function that the migrations do not show as VOLATILE, a
-//! change of type that is not known to keep the stored bytes as one that writes all rows.
+//! The table is that of Postgres 15, and a test of the command line asks a server for every row of it. What text cannot tell
+//! counts as the worse: a function of which nothing is known as VOLATILE, a change of type that is not known to keep the
+//! stored bytes as one that writes all rows.
 
 mod alter;
 mod other;

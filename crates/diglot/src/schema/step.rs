@@ -122,25 +122,22 @@ impl Reader {
             Dialect::Pg => self.watch_locks(piece, statement, &words),
             Dialect::Sqlite => self.watch_rebuild(piece, statement, &words),
         }
-        match statement {
-            Some(Statement::CreateTable(create)) => {
-                let name = last(&create.name);
-                if !self.schema.tables.contains_key(&name) {
-                    self.step.made.insert(name);
+        let new = match statement {
+            Some(Statement::CreateTable(create)) => Some(last(&create.name)),
+            Some(Statement::CreateView(create)) => Some(last(&create.name)),
+            _ => None,
+        };
+        self.step.made.extend(new.filter(|name| !self.schema.tables.contains_key(name)));
+        if let Some(Statement::AlterTable(alter)) = statement {
+            for operation in &alter.operations {
+                if let AlterTableOperation::RenameTable {
+                    table_name: RenameTableNameKind::As(new) | RenameTableNameKind::To(new),
+                } = operation
+                    && self.step.made.remove(&last(&alter.name))
+                {
+                    self.step.made.insert(last(new));
                 }
             }
-            Some(Statement::AlterTable(alter)) => {
-                for operation in &alter.operations {
-                    if let AlterTableOperation::RenameTable {
-                        table_name: RenameTableNameKind::As(new) | RenameTableNameKind::To(new),
-                    } = operation
-                        && self.step.made.remove(&last(&alter.name))
-                    {
-                        self.step.made.insert(last(new));
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
