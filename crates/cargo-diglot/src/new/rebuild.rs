@@ -182,7 +182,10 @@ fn edited(sql: &str, new: &str, edit: Edit<'_>) -> Result<String, Failure> {
         Edit::Retype(column, ty) => (column, Some(ty)),
         Edit::Drop(column) => (column, None),
     };
-    let names = |item: &Range<usize>| item.clone().any(|at| plain(word(at)).eq_ignore_ascii_case(column));
+    // What a foreign key leads to has names of its own.
+    let of_own = |at: &usize| !word(*at).eq_ignore_ascii_case("references");
+    let names =
+        |item: &Range<usize>| item.clone().take_while(of_own).any(|at| plain(word(at)).eq_ignore_ascii_case(column));
     let is_constraint = |item: &Range<usize>| CONSTRAINTS.iter().any(|key| word(item.start).eq_ignore_ascii_case(key));
     let is_column = |item: &Range<usize>| !is_constraint(item) && plain(word(item.start)).eq_ignore_ascii_case(column);
     let text = |item: &Range<usize>| sql[all[item.start].start..all[item.end - 1].end].to_owned();

@@ -160,6 +160,10 @@ async fn stored(connection: &mut PgConnection) -> BTreeMap<i64, (String, BTreeMa
     stored
 }
 
+/// The modes that matter, from the weakest on.
+const MODES: [&str; 5] =
+    ["ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
+
 /// How often each table was read from its beginning to its end, by this session.
 async fn scans(connection: &mut PgConnection) -> BTreeMap<i64, i64> {
     let asked = "SELECT relid::bigint, seq_scan FROM pg_stat_xact_user_tables";
@@ -184,8 +188,6 @@ async fn shown(connection: &mut PgConnection, statement: &str) -> Seen {
     let after = stored(connection).await;
     let scanning = scans(connection).await;
     connection.execute("ROLLBACK").await.unwrap();
-    const MODES: [&str; 5] =
-        ["ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
     let rank = |mode: &str| MODES.iter().position(|known| *known == mode);
     let mut seen = Seen::new();
     for row in rows {

@@ -22,7 +22,7 @@ pub(super) struct Beside {
     names: BTreeSet<String>,
 }
 
-/// What was there before the first table of a step went.
+/// What was there before the first of it went in a step.
 #[derive(Debug)]
 struct Before {
     tables: BTreeMap<String, Table>,
@@ -58,6 +58,7 @@ impl Reader {
     pub(super) fn watch_rebuild(&mut self, piece: &Piece, statement: Option<&Statement>, words: &Words<'_>) {
         match statement {
             Some(Statement::Drop { object_type, names, .. }) => {
+                self.keep();
                 for name in names.iter().map(last) {
                     if *object_type == ObjectType::Table {
                         self.table_goes(&name, piece.span);
@@ -118,7 +119,7 @@ impl Reader {
         }
     }
 
-    /// Keeps what there was, before the first table goes.
+    /// Keeps what there was, before the first of it goes.
     fn keep(&mut self) {
         if self.step.rebuild.before.is_none() {
             let (tables, unique, beside) = (self.schema.tables.clone(), self.indexes.clone(), self.beside.clone());
