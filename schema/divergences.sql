@@ -51,3 +51,9 @@
 -- allow(trigger-on-shards): the triggers that notify go away with spreading, and those of queues write beside their own row.
 
 -- allow(migration-differs.0001_initial): the row says in how many tables a release of that database kept its partitions, and which release made it.
+
+-- Steps that have landed stay as they are.
+-- allow(blocking-index.1080_claim_marks): it has landed: the queue is away until its second index is built.
+-- allow(blocking-index.1150_order_is_no_key): it has landed: the queue is away until the index of its order is built.
+-- allow(blocking-index.1161_event_times): the migrator makes the indexes of such a file beside writers (`src/db/migrate/index.rs`).
+-- allow(blocking-index.1162_delayed_lanes): the migrator makes the indexes of such a file beside writers (`src/db/migrate/index.rs`).

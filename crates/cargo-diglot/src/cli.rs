@@ -92,17 +92,111 @@ pub(crate) struct Init {
 ///
 /// The verb says what it does: add, get, list, count, update or delete. Any other verb drafts a statement that reads a row
 /// by its key.
+///
+/// `new migration` drafts a step of the migrations instead.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct New {
+    #[command(subcommand)]
+    pub(crate) what: Option<NewWhat>,
     #[command(flatten)]
     pub(crate) project: Project,
     /// The name of the files, without `.sql`; also the table, unless --table names it.
-    pub(crate) noun: String,
+    #[arg(required = true)]
+    pub(crate) noun: Option<String>,
     /// What the statement does.
-    pub(crate) verb: String,
+    #[arg(required = true)]
+    pub(crate) verb: Option<String>,
     /// The table, where it is not the noun.
     #[arg(long)]
     pub(crate) table: Option<String>,
+}
+
+/// What `new` drafts beside statements.
+#[derive(Debug, Subcommand)]
+pub(crate) enum NewWhat {
+    Migration(NewMigration),
+}
+
+/// Draft the next step of both databases' migrations.
+///
+/// On Postgres it keeps nobody away for long; on SQLite a table that has to be built anew keeps all that stands on it.
+#[derive(Debug, Args)]
+pub(crate) struct NewMigration {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    #[command(subcommand)]
+    pub(crate) change: Change,
+}
+
+/// A change of both schemas.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Change {
+    /// Make a table with an id and a name.
+    CreateTable {
+        /// The table.
+        table: String,
+    },
+    /// Add a column.
+    AddColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// Its type on Postgres; SQLite gets the one that faces it.
+        #[arg(value_name = "TYPE")]
+        ty: String,
+        /// NOT NULL; a table with rows needs a default then.
+        #[arg(long)]
+        not_null: bool,
+        /// What rows hold that are there, and those that leave the column out: SQL that both databases read.
+        #[arg(long, value_name = "SQL")]
+        default: Option<String>,
+    },
+    /// Add an index.
+    AddIndex {
+        /// The table.
+        table: String,
+        /// The columns in order.
+        #[arg(required = true)]
+        columns: Vec<String>,
+        /// UNIQUE.
+        #[arg(long)]
+        unique: bool,
+    },
+    /// Rename a column.
+    RenameColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// Its new name.
+        to: String,
+    },
+    /// Rename a table.
+    RenameTable {
+        /// The table.
+        table: String,
+        /// Its new name.
+        to: String,
+    },
+    /// Give a column a wider type.
+    Widen {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// Its new type on Postgres; SQLite gets the one that faces it.
+        #[arg(value_name = "TYPE")]
+        ty: String,
+    },
+    /// Drop a column, with the indexes that name it.
+    DropColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
 }
 
 /// Draft the page that a statement lacks from the page that it has.

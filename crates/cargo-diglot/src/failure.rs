@@ -92,6 +92,12 @@ pub enum Failure {
     /// There is nothing to write.
     #[error(transparent)]
     Draft(#[from] diglot::draft::DraftError),
+    /// There is no step to draft.
+    #[error("{what}")]
+    Step {
+        /// What is in the way, and the way out.
+        what: String,
+    },
     /// Git could not give an earlier revision.
     #[error("{what}")]
     Git {

@@ -1,4 +1,9 @@
-//! `cargo diglot new NOUN VERB`: another pair of statements, at the end of both pages.
+//! `cargo diglot new NOUN VERB`: another pair of statements, at the end of both pages; `new migration`: the next step of both
+//! databases.
+
+mod migration;
+mod numbering;
+mod rebuild;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -6,14 +11,18 @@ use std::path::Path;
 
 use diglot::draft::{self, Draft};
 
-use crate::cli::New;
+use crate::cli::{New, NewWhat};
 use crate::failure::Failure;
 use crate::{Outcome, check, report};
 
 pub(crate) fn run(arguments: &New) -> Result<Outcome, Failure> {
+    if let Some(NewWhat::Migration(arguments)) = &arguments.what {
+        return migration::run(arguments);
+    }
     let root = check::root(&arguments.project)?;
     let inputs = diglot::build::load(&root)?;
-    let drafts = draft::pair(&inputs, &arguments.noun, &arguments.verb, arguments.table.as_deref())?;
+    let word = |word: &Option<String>| word.clone().unwrap_or_default();
+    let drafts = draft::pair(&inputs, &word(&arguments.noun), &word(&arguments.verb), arguments.table.as_deref())?;
     for draft in &drafts {
         append(&root, draft).map_err(Failure::io(format!("write {}", draft.path)))?;
         report::line(&format!("wrote {} to {}", draft.name, draft.path));

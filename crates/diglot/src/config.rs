@@ -7,6 +7,7 @@ mod generate;
 mod keys;
 mod libraries;
 mod locks;
+mod migrations;
 mod never_null;
 mod places;
 mod shards;
@@ -23,6 +24,7 @@ pub use generate::{Generate, Ownership, Queries, Tables, Traits};
 pub use keys::{Columns, Key};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
+pub use migrations::Migrations;
 pub use places::Places;
 pub use shards::{Distributed, Placement};
 pub use storage::Storage;
@@ -101,6 +103,9 @@ pub struct Config {
     /// How the generated Rust looks, and whether there is any.
     #[serde(deserialize_with = "Generate::read")]
     pub generate: Generate,
+    /// What the steps of the migrations are held against: without it, nothing is said about a system that runs while they
+    /// do.
+    pub migrations: Option<Migrations>,
     /// How `cargo diglot prepare` asks the engines.
     pub prepare: Prepare,
     /// Whether evidence is enough where the texts alone do not say that two pages mean the same.
@@ -242,6 +247,7 @@ impl Default for Config {
             sqlite_feature: None,
             pg_feature: None,
             generate: Generate::default(),
+            migrations: None,
             prepare: Prepare::default(),
             prove: Prove::default(),
             assume: Assume::default(),
@@ -528,7 +534,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `built`, `types`, `keys`, `words`, `json`, \
-             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `unproved`, `prove`, `assume`, `locks`, `transactions`"
+             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `migrations`, `prepare`, `unproved`, `prove`, `assume`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

@@ -222,8 +222,7 @@ fn laid_out(statement: &impl QueryStatementWriter) -> String {
     // Between two quotes stands a name, everywhere else words of the language and parameters.
     for (at, piece) in text.split('"').enumerate() {
         if at % 2 == 1 {
-            let is_plain = is_plain(piece) && !piece.contains(char::is_uppercase) && !is_reserved(piece);
-            page += &if is_plain { piece.to_owned() } else { quoted(piece) };
+            page += &spelled(piece);
             continue;
         }
         assigns = (assigns || piece.contains(" SET ")) && !piece.contains(" WHERE ");
@@ -234,7 +233,13 @@ fn laid_out(statement: &impl QueryStatementWriter) -> String {
 }
 
 fn quoted(name: &str) -> String {
-    format!("\"{name}\"")
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A name of a table or a column as both dialects read it: in quotes where it has to be.
+pub fn spelled(name: &str) -> String {
+    let is_plain = is_plain(name) && !name.contains(char::is_uppercase) && !is_reserved(name);
+    if is_plain { name.to_owned() } else { quoted(name) }
 }
 
 /// Whether a name is a word that SQL keeps for itself.

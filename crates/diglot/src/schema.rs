@@ -3,10 +3,13 @@
 //! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood, and on
 //! Postgres triggers and functions, for what they lock; data is passed over. `compare` holds the schemas of both dialects against each other.
 
+pub(crate) mod allowed;
 mod block;
 pub(crate) mod column_type;
 pub(crate) mod compare;
 mod detail;
+mod effect;
+pub(crate) mod hazards;
 mod key;
 pub(crate) mod lints;
 mod mask;
@@ -15,9 +18,11 @@ mod order;
 mod raising;
 mod range;
 mod read;
+mod rebuild;
 mod refused;
 mod routines;
 mod shards;
+mod step;
 pub(crate) mod storage;
 mod table;
 mod text;
@@ -32,6 +37,7 @@ mod tests;
 
 pub use crate::config::DIVERGENCES;
 pub use detail::{Check, Fill, ForeignKey, Index};
+pub use effect::{Effect, Lock, Work};
 pub(crate) use migration::of_rows;
 pub(crate) use order::in_order;
 pub use order::{runs_one_by_one, up};
@@ -63,6 +69,10 @@ pub struct Schema {
     pub(crate) triggers: Vec<Trigger>,
     /// What the lints of the schemas are to tell about the migrations themselves.
     pub(crate) remarks: Vec<lints::Remark>,
+    /// What the migrations of Postgres do to tables that are there before their step, statement by statement.
+    pub effects: Vec<Effect>,
+    /// What else the steps do to a system that runs.
+    pub(crate) hazards: Vec<hazards::Hazard>,
 }
 
 /// A table or a view.

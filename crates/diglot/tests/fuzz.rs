@@ -173,7 +173,7 @@ fn corpus() -> Vec<Files> {
     let schema = "CREATE TABLE job (id INTEGER PRIMARY KEY, lane TEXT NOT NULL UNIQUE, state TEXT, n INTEGER NOT NULL DEFAULT 0);\n\
         CREATE INDEX job_n ON job (n DESC) WHERE state <> 'done';\nCREATE VIEW v AS SELECT id, lane FROM job;\n\
         ALTER TABLE job ADD COLUMN at_ms BIGINT;\n-- diverges(type.job.n): it is wider there\n";
-    let config = "shard_key = \"lane\"\nschema_lints = true\n[words]\n\"job.state\" = [\"ready\", \"done\"]\n[types]\n\"job.lane\" = \"crate::Lane\"\n";
+    let config = "shard_key = \"lane\"\nschema_lints = true\n[migrations]\n[words]\n\"job.state\" = [\"ready\", \"done\"]\n[types]\n\"job.lane\" = \"crate::Lane\"\n";
     let language = [schema, schema, annotated, annotated, config].map(str::to_owned);
     corpus.extend(std::iter::repeat_n(Files { texts: language, more: Vec::new() }, 40));
     corpus

@@ -216,6 +216,12 @@ impl Catalog {
         self.moves(Word::Function, name, arguments)
     }
 
+    /// How long the least stable function of that name gives the same.
+    pub(crate) fn least_stable(&self, name: &str) -> Stability {
+        let moving = self.of(name).moving.get(&(Word::Function, name)).into_iter().flatten();
+        moving.map(|moving| moving.stability).max().unwrap_or(Stability::Immutable)
+    }
+
     /// How long an operator gives the same.
     pub(crate) fn stability_of_operator(&self, name: &str, operands: &[&str]) -> Stability {
         // What is not known beside an operator is as the other operand is.

@@ -5,6 +5,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::page::Annotation;
 use crate::rule;
+use crate::schema::allowed::Allowed;
 use crate::schema::{self, Schema};
 use crate::source::FileId;
 use crate::split;
@@ -79,7 +80,11 @@ fn compare_schemas(
     }
     let compared = schema::compare::compare(&inputs.config, schemas, declared);
     found.extend(compared.found);
-    found.extend(schema::lints::check(&inputs.config, schemas, declared));
+    let steps = Both::of(|dialect| inputs.migrations(dialect));
+    let mut allowed = Allowed::new(declared, steps.iter().flatten().map(|(id, _)| *id).collect());
+    found.extend(schema::lints::check(&inputs.config, schemas, &mut allowed));
+    found.extend(schema::hazards::check(&inputs.config, schemas, &steps, &mut allowed));
+    found.extend(allowed.unneeded());
     found.extend(schema::words::check(schemas));
     Stats { facts: compared.facts, waived: compared.waived, ..Stats::default() }
 }

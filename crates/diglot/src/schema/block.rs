@@ -16,6 +16,9 @@ use crate::split::lexer::{self, Kind};
 /// Words behind which a statement of PL/pgSQL begins.
 const OPENING: [&str; 4] = ["begin", "declare", "else", "exception"];
 
+/// First words of statements that shape tables, and of those that matter beside them: they change rows, or limit waits.
+const TAKEN: [&str; 9] = ["alter", "create", "delete", "drop", "insert", "lock", "set", "truncate", "update"];
+
 /// First words of what has a condition or a head before the next statement.
 const WITH_HEAD: [&str; 8] = ["if", "elsif", "elseif", "when", "for", "foreach", "while", "case"];
 
@@ -30,7 +33,7 @@ impl Reader {
         for (word, range) in statements(text, body) {
             let span = Span::new(block.span.file, range.clone());
             match word.as_str() {
-                "create" | "alter" | "drop" => {
+                word if TAKEN.contains(&word) => {
                     let end = range.end.saturating_add(1).min(text.len());
                     own[range.start..end].copy_from_slice(&text.as_bytes()[range.start..end]);
                 }

@@ -88,6 +88,13 @@ impl Check {
         let ranges = if holds_of_all_rows { range::ranges(condition) } else { BTreeMap::new() };
         Self { name, condition: whole, conjuncts, written, holds_of_all_rows, ranges, span }
     }
+
+    /// Takes in that it holds of all rows.
+    pub(super) fn hold(&mut self) {
+        self.holds_of_all_rows = true;
+        let expr = text::expression(&self.written, Dialect::Pg);
+        self.ranges = expr.map_or_else(BTreeMap::new, |expr| range::ranges(&expr));
+    }
 }
 
 /// A condition of a CHECK.

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use super::allowed::Allowed;
 use super::{Column, Fill, Schema, Table, shards};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Both;
-use crate::page::{Annotation, AnnotationKind};
 use crate::rule::{self, Rule};
 use crate::source::Span;
 use crate::types::Base;
@@ -112,8 +112,13 @@ pub(crate) fn is_lint(rule: &str) -> bool {
     RULES.iter().any(|row| row.0.name == rule)
 }
 
-/// What the lints find, and exceptions without need.
-pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotation]) -> Vec<Diagnostic> {
+/// The names of the lints of the schemas.
+pub(super) fn names() -> Vec<&'static str> {
+    RULES.iter().map(|row| row.0.name).collect()
+}
+
+/// What the lints find.
+pub(crate) fn check(config: &Config, schemas: &Both<Schema>, allowed: &mut Allowed<'_>) -> Vec<Diagnostic> {
     let mut remarks: Vec<Remark> = schemas.iter().flat_map(|schema| schema.remarks.iter().cloned()).collect();
     let Both { sqlite, pg } = schemas;
     remarks.extend(without_parent(pg));
@@ -124,24 +129,9 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
         remarks.extend(careless(config, sqlite, pg).into_iter().filter(is_asked));
     }
     let mut found = Vec::new();
-    let mut used = vec![false; declared.len()];
     let mut by_rule: BTreeMap<&str, Vec<Remark>> = BTreeMap::new();
     for remark in remarks {
-        let mut allowed = false;
-        for (at, annotation) in declared.iter().enumerate() {
-            let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
-            let fits = match rule.split_once('.') {
-                Some((rule, item)) => {
-                    rule == remark.rule.name
-                        && (item == remark.item
-                            || remark.item.strip_prefix(item).is_some_and(|rest| rest.starts_with('.')))
-                }
-                None => rule == remark.rule.name,
-            };
-            used[at] |= fits;
-            allowed |= fits;
-        }
-        if !allowed {
+        if !allowed.fits(remark.rule, &remark.item, None) {
             by_rule.entry(remark.rule.name).or_default().push(remark);
         }
     }
@@ -149,23 +139,6 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
         let is_by_itself = rule == rule::UNCHECKED_UUID && !config.generate.enabled;
         let severity = if is_by_itself { Severity::Error } else { severity };
         found.extend(by_rule.get(rule.name).and_then(|remarks| finding(rule, severity, says, help, remarks)));
-    }
-    for (annotation, _) in declared.iter().zip(used).filter(|(_, used)| !used) {
-        let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
-        if rule.split('.').next() == Some(rule::MIGRATION_DIFFERS.name) {
-            // Whether a migration has something to allow is known from running it.
-            continue;
-        }
-        let message = format!("schema: `-- allow({rule})` has nothing to allow");
-        let name = rule.split('.').next().unwrap_or(rule);
-        let (label, help) = match is_lint(name) {
-            true => ("the rule finds nothing here", "remove the line".to_owned()),
-            false => {
-                let names: Vec<&str> = RULES.iter().map(|row| row.0.name).collect();
-                ("no lint of the schemas", format!("the lints are: {}", names.join(", ")))
-            }
-        };
-        found.push(Diagnostic::error(rule::UNUSED_ALLOW, message, annotation.span, label).help(help));
     }
     found
 }

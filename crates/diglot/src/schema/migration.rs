@@ -24,6 +24,8 @@ pub(super) struct Piece {
     pub(super) options: Option<Options>,
     /// Whether STRICT is among the options.
     pub(super) strict: bool,
+    /// Its text as it was written.
+    pub(super) raw: String,
     text: SourceFile,
 }
 
@@ -144,6 +146,7 @@ fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option
         open,
         options,
         strict,
+        raw: text[first.start..last.end].to_owned(),
         text: SourceFile::new("", sql),
     })
 }

@@ -78,6 +78,18 @@ pub fn runs_one_by_one(text: &str) -> bool {
     up(text).lines().any(asks)
 }
 
+/// Whether the migrator that reads the mark sends a file as one message, which Postgres runs as one transaction: sqlx and
+/// dbmate.
+pub(crate) fn runs_as_one_message(text: &str) -> bool {
+    up(text).lines().map(mark).any(|mark| mark == "no-transaction" || mark.starts_with("migrate:up"))
+}
+
+/// Whether a migration runs behind another one, or is that one: `1080` names `1080_claim_marks`.
+pub(crate) fn is_from(stem: &str, name: &str) -> bool {
+    let key = |stem: &str| (rank(stem), version(stem), stem.to_owned());
+    stem.starts_with(name) || key(stem) >= key(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +106,13 @@ mod tests {
         assert_eq!(order(&["V10__b", "V2__a", "R__views", "V2.1__c"]), ["V2__a", "V2.1__c", "V10__b", "R__views"]);
         assert_eq!(order(&["V1_2__b", "V1_1__c", "V1__a"]), ["V1__a", "V1_1__c", "V1_2__b"]);
         assert_eq!(order(&["schema", "Values_b", "V_a"]), ["V_a", "Values_b", "schema"]);
+    }
+
+    #[test]
+    fn a_step_is_behind_another_by_its_version() {
+        assert!(is_from("1080_claim_marks", "1080") && is_from("1150_b", "1080_claim_marks"));
+        assert!(!is_from("999_a", "1080") && !is_from("1080_a", "1080_b"));
+        assert!(is_from("V10__b", "V9") && !is_from("V2__b", "V9__a"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Plays migrations in their order and keeps the tables that they leave.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sqlparser::ast::DataType;
 use sqlparser::ast::{
@@ -10,6 +10,8 @@ use sqlparser::ast::{
 
 use super::migration::{self, Piece, Use};
 use super::raising::Raising;
+use super::rebuild::Beside;
+use super::step::Step;
 use super::{Index, Schema, Table, column_type, key, up};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -28,6 +30,8 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         functions: BTreeMap::new(),
         triggers: Vec::new(),
         remarks: Vec::new(),
+        effects: Vec::new(),
+        hazards: Vec::new(),
     };
     let mut reader = Reader {
         dialect,
@@ -36,6 +40,9 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         indexes: BTreeMap::new(),
         raising: Vec::new(),
         guarded: false,
+        strict_domains: BTreeSet::new(),
+        beside: BTreeMap::new(),
+        step: Step::none(),
         migration: String::new(),
         found: Vec::new(),
     };
@@ -43,9 +50,10 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         let source = sources.file(*file);
         let name = source.path.rsplit('/').next().unwrap_or(&source.path);
         reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
+        reader.step = Step::of(*file, up(&source.text), dialect, &reader.step);
         for piece in migration::pieces(up(&source.text), *file, dialect) {
             if dialect == Dialect::Pg && piece.is_block() {
-                reader.block(&source.text, &piece);
+                reader.in_block(|reader| reader.block(&source.text, &piece));
                 continue;
             }
             if dialect == Dialect::Pg && piece.purpose() == Use::Pass {
@@ -53,6 +61,7 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
             }
             reader.piece(&piece);
         }
+        reader.end_rebuild();
     }
     reader.settle_raising();
     (reader.schema, reader.found)
@@ -70,6 +79,12 @@ pub(super) struct Reader {
     pub(super) raising: Vec<Raising>,
     /// What is read now stands under conditions that ask whether it is there.
     pub(super) guarded: bool,
+    /// Domains that not every value of their type belongs to.
+    pub(super) strict_domains: BTreeSet<String>,
+    /// Triggers and views of SQLite, by name.
+    pub(super) beside: BTreeMap<String, Beside>,
+    /// The step that is read.
+    pub(super) step: Step,
     migration: String,
     found: Vec<Diagnostic>,
 }
@@ -84,6 +99,9 @@ impl Reader {
                 "close it; the rest of this file is not read",
             );
             return;
+        }
+        if piece.purpose() == Use::Pass {
+            self.watch(piece, None);
         }
         match piece.purpose() {
             Use::Pass if piece.creates("trigger") => {
@@ -102,8 +120,11 @@ impl Reader {
                 self.unreadable("a statement of an unknown kind", span, "not known", help);
             }
             Use::Read => match piece.parse(self.dialect) {
-                Ok(statement) => self.apply(piece, &statement),
-                Err(_) if piece.leaves_columns_alone() || piece.is_plain_index() => {}
+                Ok(statement) => {
+                    self.watch(piece, Some(&statement));
+                    self.apply(piece, &statement);
+                }
+                Err(_) if piece.leaves_columns_alone() || piece.is_plain_index() => self.watch(piece, None),
                 Err((message, span)) => {
                     let help = "the tables of this statement are unknown to the statements; write it in a plainer form";
                     self.unreadable(&message, span, "not understood from here", help);
@@ -133,6 +154,9 @@ impl Reader {
                 self.add_word(&last(name), added);
             }
             Statement::CreateDomain(create) => {
+                if !create.constraints.is_empty() || piece.raw.to_lowercase().contains("not null") {
+                    self.strict_domains.insert(last(&create.name));
+                }
                 if let Some(base) = self.base(&create.data_type) {
                     self.types.insert(last(&create.name), base);
                 }

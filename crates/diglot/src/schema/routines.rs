@@ -1,5 +1,7 @@
 //! The triggers and functions of a Postgres schema, as migrations have them.
 
+use std::collections::BTreeSet;
+
 use super::Schema;
 use crate::dialect::Dialect;
 use crate::engine::Stability;
@@ -102,13 +104,13 @@ fn alter(schema: &mut Schema, words: &Words<'_>) {
 }
 
 /// The words of a statement, without comments.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     text: &'a str,
     tokens: Vec<Token>,
 }
 
 impl<'a> Words<'a> {
-    fn of(text: &'a str) -> Self {
+    pub(super) fn of(text: &'a str) -> Self {
         let mut tokens = lexer::tokens(text, Dialect::Pg);
         tokens.retain(|token| !token.is_comment());
         Self { text, tokens }
@@ -118,16 +120,36 @@ impl<'a> Words<'a> {
         self.tokens.get(at).and_then(|token| self.text.get(token.start..token.end)).unwrap_or_default()
     }
 
-    fn is(&self, at: usize, word: &str) -> bool {
+    pub(super) fn is(&self, at: usize, word: &str) -> bool {
         self.at(at).eq_ignore_ascii_case(word)
     }
 
-    fn find(&self, from: usize, word: &str) -> Option<usize> {
+    /// A word in lower case; empty behind the last.
+    pub(super) fn word(&self, at: usize) -> String {
+        self.at(at).to_ascii_lowercase()
+    }
+
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.find(0, word).is_some()
+    }
+
+    /// All names in it, and all words.
+    pub(super) fn names(&self) -> BTreeSet<String> {
+        (0..self.tokens.len()).map(|at| plain(self.at(at))).collect()
+    }
+
+    /// Whether it creates that kind of thing.
+    pub(super) fn creates(&self, kind: &str) -> bool {
+        let is_before = |at: &usize| ["or", "replace", "constraint"].iter().any(|word| self.is(*at, word));
+        self.is(0, "create") && (1..).find(|at| !is_before(at)).is_some_and(|at| self.is(at, kind))
+    }
+
+    pub(super) fn find(&self, from: usize, word: &str) -> Option<usize> {
         (from..self.tokens.len()).find(|at| self.is(*at, word))
     }
 
     /// The last part of a name, and where it ends.
-    fn name(&self, mut at: usize) -> (String, usize) {
+    pub(super) fn name(&self, mut at: usize) -> (String, usize) {
         while self.is(at + 1, ".") {
             at += 2;
         }

@@ -244,7 +244,13 @@ impl Reader {
             }
             AlterTableOperation::RenameTable { table_name } => {
                 let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = table_name;
-                table.name = last(name);
+                let (old, new) = (table.name.clone(), last(name));
+                // What refers to a table goes with it, on both engines.
+                let others = self.schema.tables.values_mut().chain([&mut *table]);
+                for key in others.flat_map(|other| &mut other.foreign_keys).filter(|key| key.table == old) {
+                    key.table.clone_from(&new);
+                }
+                table.name = new;
             }
             AlterTableOperation::AddConstraint { constraint, not_valid } => {
                 let span = piece.place(sqlparser::ast::Spanned::span(constraint));
@@ -256,6 +262,7 @@ impl Reader {
                     check.holds_of_all_rows = false;
                 }
             }
+            AlterTableOperation::ValidateConstraint { name } => table.validate(&lower(name)),
             AlterTableOperation::DropConstraint { name, .. } => table.drop_constraint(&lower(name)),
             AlterTableOperation::RenameConstraint { old_name, new_name } => {
                 if let Some(columns) = table.constraints.remove(&lower(old_name)) {
@@ -346,6 +353,11 @@ impl Table {
 
     fn update(&mut self, column: &str, change: impl Fn(&mut Column)) {
         self.columns.iter_mut().filter(|c| c.name == column).for_each(change);
+    }
+
+    /// Takes in that a CHECK holds of all rows.
+    fn validate(&mut self, name: &str) {
+        self.checks.iter_mut().filter(|check| check.name.as_deref() == Some(name)).for_each(super::Check::hold);
     }
 
     fn require_key(&mut self) {
