@@ -87,7 +87,10 @@ pub(crate) fn runs_as_one_message(text: &str) -> bool {
 /// Whether a migration runs behind another one, or is that one: `1080` names `1080_claim_marks`.
 pub(crate) fn is_from(stem: &str, name: &str) -> bool {
     let key = |stem: &str| (rank(stem), version(stem), stem.to_owned());
-    stem.starts_with(name) || key(stem) >= key(name)
+    // Flyway's numbers end with the name's beginning.
+    let whole = if name.starts_with(['V', 'U']) { format!("{name}__") } else { name.to_owned() };
+    let named = if name.contains("__") { name } else { whole.as_str() };
+    stem.starts_with(name) || key(stem) >= key(named)
 }
 
 #[cfg(test)]
