@@ -25,6 +25,10 @@ pub(super) fn fits(sources: &Sources, kind: Kind, from: &PageOf<'_>, to: &PageOf
         ExprKind::Column { .. } => is_there(from, to, inner),
         ExprKind::Scalar(_) | ExprKind::InQuery { .. } | ExprKind::Exists { .. } => false,
         ExprKind::Binary { op, .. } if op == "is" || op == "is not" => to.tree.dialect == Dialect::Sqlite,
+        // A flag stands beside a number on one engine and beside a truth value on the other.
+        ExprKind::Binary { left, right, .. } if [left, right].iter().any(|side| is_flag_on_one(from, to, side)) => {
+            [left, right].iter().all(|side| matches!(side.kind, ExprKind::Column { .. }))
+        }
         // One engine drops the fraction, the other one rounds.
         ExprKind::Cast { expr, base: Some(Base::Int16 | Base::Int32 | Base::Int64), .. } => {
             !matches!(expr.base(), Some(Base::Float64 | Base::Numeric))
@@ -70,4 +74,14 @@ fn is_there(from: &PageOf<'_>, to: &PageOf<'_>, column: &Expr) -> bool {
     };
     let has = |columns: &[(String, Option<crate::types::Type>)]| columns.iter().any(|(name, _)| name == column);
     to.tree.sources().into_iter().any(|other| other.alias == own.alias && has(&other.columns))
+}
+
+/// Whether a column is a truth value on one page alone.
+fn is_flag_on_one(from: &PageOf<'_>, to: &PageOf<'_>, expr: &Expr) -> bool {
+    let ExprKind::Column { source, column } = &expr.kind else { return false };
+    let Some(own) = from.tree.source(*source) else { return false };
+    let facing = to.tree.sources().into_iter().filter(|other| other.alias == own.alias);
+    let mut theirs = facing.flat_map(|other| &other.columns).filter(|(name, _)| name == column);
+    let is_flag = |base: Option<&Base>| base == Some(&Base::Bool);
+    theirs.any(|(_, ty)| is_flag(ty.as_ref().map(|ty| &ty.base)) != is_flag(expr.base()))
 }
