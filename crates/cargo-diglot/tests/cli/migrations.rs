@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::project::Project;
+use crate::project::{Project, parts};
 
 const CASES: &str = include_str!("migrations.sql");
 
@@ -13,19 +13,6 @@ const SQLITE: &str = "CREATE TABLE lane (id INTEGER PRIMARY KEY, name TEXT NOT N
 const PG: &str = "CREATE TABLE lane (id bigint PRIMARY KEY, name text NOT NULL);\n\
     CREATE TABLE job (id bigint PRIMARY KEY, lane_id bigint NOT NULL REFERENCES lane (id) ON DELETE CASCADE, title text,\n\
       tries bigint NOT NULL DEFAULT 0, state text NOT NULL);\n";
-
-/// The parts of a case by their headings.
-fn parts(case: &str) -> BTreeMap<&str, String> {
-    let mut parts: BTreeMap<&str, String> = BTreeMap::new();
-    let mut heading = "";
-    for line in case.lines().skip(1) {
-        match line.strip_prefix("-- ") {
-            Some(next) => heading = next,
-            None => parts.entry(heading).or_default().extend([line, "\n"]),
-        }
-    }
-    parts
-}
 
 /// A project with two migrations for each database.
 fn project(parts: &BTreeMap<&str, String>) -> Project {
@@ -48,7 +35,7 @@ fn upgrades_that_break_are_told_with_their_rows_and_others_are_not() {
     let mut wrong = Vec::new();
     for case in CASES.split("-- case: ").skip(1) {
         let (name, wanted) = case.lines().next().and_then(|line| line.split_once(' ')).expect("a name and a verdict");
-        let ended = project(&parts(case)).prepare(&[]);
+        let ended = project(&parts(case, "-- ")).prepare(&[]);
         let is_told = ended.stdout.contains("error[migration-differs]: migration 0002_next: ");
         if is_told != (wanted == "told") {
             wrong.push(format!("{name} is not {wanted}:\n{}", ended.seen()));
@@ -60,14 +47,14 @@ fn upgrades_that_break_are_told_with_their_rows_and_others_are_not() {
 #[test]
 fn what_is_told_shows_the_rows_and_both_databases_behind_the_migrations() {
     let case = CASES.split("-- case: ").find(|case| case.starts_with("backfill_differs ")).expect("the case");
-    let ended = project(&parts(case)).prepare(&[]);
+    let ended = project(&parts(case, "-- ")).prepare(&[]);
     insta::assert_snapshot!(ended.stdout);
 }
 
 #[test]
 fn what_is_recorded_is_not_run_again_and_is_told_offline() {
     let case = CASES.split("-- case: ").find(|case| case.starts_with("backfill_differs ")).expect("the case");
-    let project = project(&parts(case));
+    let project = project(&parts(case, "-- "));
     project.prepare(&[]);
     let recorded = project.read(".sqlx/evidence.json");
     assert!(project.check().stdout.contains("migration-differs"), "{:?}", project.check());

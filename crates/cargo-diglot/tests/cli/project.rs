@@ -137,6 +137,19 @@ impl Ended {
     }
 }
 
+/// The parts of a case by their headings, which stand behind a mark.
+pub(crate) fn parts<'c>(case: &'c str, mark: &str) -> BTreeMap<&'c str, String> {
+    let mut parts: BTreeMap<&str, String> = BTreeMap::new();
+    let mut heading = "";
+    for line in case.lines().skip(1) {
+        match line.strip_prefix(mark) {
+            Some(next) => heading = next,
+            None => parts.entry(heading).or_default().extend([line, "\n"]),
+        }
+    }
+    parts
+}
+
 /// The URL of the server that somebody named, or of one for this process.
 pub(crate) fn postgres() -> &'static str {
     static URL: OnceLock<(String, Option<Server>)> = OnceLock::new();

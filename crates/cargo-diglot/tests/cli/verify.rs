@@ -20,19 +20,6 @@ const PAGE: &str = "-- Adds.\n-- name: job_add :exec\nINSERT INTO job (id, lane_
     -- Retries.\n-- name: job_retry :exec\nUPDATE job SET tries = tries + 1 WHERE id = :id;\n\n\
     -- Lists.\n-- name: job_list :many\nSELECT id, title, tries FROM job WHERE lane_id = :lane_id ORDER BY id;\n";
 
-/// The parts of a case by their headings.
-fn parts(case: &str) -> BTreeMap<&str, String> {
-    let mut parts: BTreeMap<&str, String> = BTreeMap::new();
-    let mut heading = "";
-    for line in case.lines().skip(1) {
-        match line.strip_prefix("-- part: ") {
-            Some(next) => heading = next,
-            None => parts.entry(heading).or_default().extend([line, "\n"]),
-        }
-    }
-    parts
-}
-
 /// A project whose first release is committed as `v1`, with the migration and the pages of a case beside it.
 fn project(parts: &BTreeMap<&str, String>) -> Project {
     let project = Project::empty();
@@ -67,7 +54,7 @@ fn what_cannot_be_rolled_out_is_told_for_each_database_and_nothing_else() {
     let mut wrong = Vec::new();
     for case in CASES.split("-- case: ").skip(1) {
         let (name, wanted) = case.lines().next().and_then(|line| line.split_once(": ")).expect("a name and lines");
-        let ended = verify(&project(&parts(case)), &[]);
+        let ended = verify(&project(&parts(case, "-- part: ")), &[]);
         let found: Vec<&str> = ended
             .stderr
             .lines()
@@ -88,8 +75,8 @@ fn what_cannot_be_rolled_out_is_told_for_each_database_and_nothing_else() {
 #[test]
 fn a_clash_shows_the_rows_and_what_either_tables_answer() {
     let case = CASES.split("-- case: ").find(|case| case.starts_with("other_word: ")).expect("the case");
-    insta::assert_snapshot!(verify(&project(&parts(case)), &[]).seen());
-    let json = verify(&project(&parts(case)), &["--format", "json"]);
+    insta::assert_snapshot!(verify(&project(&parts(case, "-- part: ")), &[]).seen());
+    let json = verify(&project(&parts(case, "-- part: ")), &["--format", "json"]);
     assert!(json.stdout.lines().count() > 1, "{}", json.seen());
     assert!(
         json.stdout.lines().all(|line| line.starts_with('{') && line.contains("release-differs")),
