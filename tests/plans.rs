@@ -376,7 +376,8 @@ fn pg_scans(plan: &Value, parents: &BTreeMap<String, String>, scans: &mut Scans)
             };
             let kind = node.get("Node Type").and_then(Value::as_str).unwrap_or_default();
             if kind.ends_with("Scan")
-                && let Some(table) = named("Relation Name")
+                // How a server reads its own tables follows from what else is in it.
+                && let Some(table) = named("Relation Name").filter(|table| table.starts_with("ff_"))
             {
                 scans.insert(match (named("Index Name"), node.contains_key("Index Cond")) {
                     (Some(index), true) => format!("{table} by {index}"),

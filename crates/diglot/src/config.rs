@@ -10,6 +10,7 @@ mod locks;
 mod migrations;
 mod never_null;
 mod places;
+mod prepare;
 mod shards;
 mod storage;
 mod words;
@@ -26,6 +27,7 @@ pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
 pub use migrations::Migrations;
 pub use places::Places;
+pub use prepare::Prepare;
 pub use shards::{Distributed, Placement};
 pub use storage::Storage;
 pub use words::Words;
@@ -119,22 +121,6 @@ pub struct Config {
     pub locks: Option<Locks>,
     /// The statements that transactions may run, in their order.
     pub transactions: Transactions,
-}
-
-/// The table `[prepare]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Prepare {
-    /// Settings of the Postgres session in which the migrations run and the statements are described, by name.
-    pub pg_settings: BTreeMap<String, String>,
-}
-
-impl Prepare {
-    /// The schemas of Postgres in which sessions look for names without one.
-    pub(crate) fn search_path(&self) -> Vec<String> {
-        let path = self.pg_settings.get("search_path").map_or("", String::as_str);
-        path.split(',').map(|name| name.trim().trim_matches('"').to_lowercase()).collect()
-    }
 }
 
 /// The table `[prove]`.

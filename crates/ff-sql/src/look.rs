@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::arguments::Filter;
 use crate::connect::{self, Kind, Opened};
 use crate::failure::Failure;
-use crate::print::{Printer, ago, table};
+use crate::print::{Printer, ago, counted, table};
 
 /// `status`.
 pub(crate) async fn status(opened: &Opened, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -37,7 +37,7 @@ pub(crate) async fn status(opened: &Opened, printer: &Printer) -> Result<ExitCod
             (state.to_string(), json!({ "depth": depth, "oldest_at_ms": oldest_at_ms }))
         }).collect::<serde_json::Map<_, _>>(),
     });
-    let mut lines = vec![format!("{database}, schema current ({} versions)", schema.applied)];
+    let mut lines = vec![format!("{database}, schema current ({})", counted(schema.applied as u64, "version"))];
     if !schema.unknown.is_empty() {
         lines.push(format!("the database has versions of a newer program: {:?}", schema.unknown));
     }

@@ -1,5 +1,5 @@
 //! A table of SQLite that is built anew, in the order that SQLite's documentation asks for, from the texts that SQLite
-//! itself keeps of it: https://www.sqlite.org/lang_altertable.html#otheralter
+//! itself keeps of it: <https://www.sqlite.org/lang_altertable.html#otheralter>
 
 use std::collections::BTreeSet;
 use std::ops::Range;

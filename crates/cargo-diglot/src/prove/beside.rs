@@ -79,7 +79,7 @@ struct Run {
 /// A database of one engine.
 enum Database {
     Sqlite(Box<sqlite::Sqlite>),
-    Pg(Box<pg::Pg>, Scratch),
+    Pg(Box<pg::Pg>, Box<Scratch>),
 }
 
 /// The way from one release to the other.
@@ -227,7 +227,7 @@ impl Database {
             Self::Sqlite(_) => Ok(()),
             Self::Pg(pg, scratch) => {
                 pg.close().await?;
-                scratch.drop().await
+                (*scratch).drop().await
             }
         }
     }
@@ -245,7 +245,7 @@ impl Way<'_> {
             Dialect::Sqlite => Database::Sqlite(Box::new(sqlite::Sqlite::open(inputs)?)),
             Dialect::Pg => {
                 let scratch = self.host.copy(&self.template).await?;
-                Database::Pg(Box::new(pg::Pg::open(scratch.connect().await?, inputs).await?), scratch)
+                Database::Pg(Box::new(pg::Pg::open(scratch.connect().await?, inputs).await?), Box::new(scratch))
             }
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::book::blocks;
-use crate::project::{Ended, Project, git, postgres};
+use crate::project::{Ended, Project, git, parts, postgres};
 
 const CASES: &str = include_str!("verify.sql");
 

@@ -1,4 +1,4 @@
-//! A statement of one release does not do on the tables of another what it does on its own.
+//! A statement of one release does something else on the tables of another.
 //!
 //! # What it finds
 //!

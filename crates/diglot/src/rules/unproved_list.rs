@@ -7,7 +7,7 @@
 //! Postgres, and on SQLite one call after the other, on the same databases, with one to three rows, of which some are
 //! refused. Where each call does something, the list has to answer the same and to leave the same rows. A list that ends
 //! with an error is right where one of the calls did nothing: then a program makes each of them alone. With
-`-- each: NAME or fails — reason` it is right everywhere.
+//! `-- each: NAME or fails — reason` it is right everywhere.
 //!
 //! # Why it bites
 //!

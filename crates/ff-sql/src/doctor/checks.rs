@@ -7,7 +7,7 @@ use ff_backend_sql::manage::{ListedExecution, ListedState, QueueCount, TableSize
 
 use super::{Contents, Facts, Finding, Verdict, minutes};
 use crate::connect::Kind;
-use crate::print::{ago, bytes, span};
+use crate::print::{ago, bytes, counted, span};
 
 /// From how many lost workers on an execution is told.
 pub(super) const MANY_CRASHES: u32 = 3;
@@ -108,7 +108,7 @@ fn migrations(facts: &Facts) -> Finding {
         let advice = "update this program; until then it may not know of what they add";
         return warning("migrations", format!("of a newer program: {:?}", schema.unknown), advice.to_owned());
     }
-    fine("migrations", format!("the schema is current ({} versions)", schema.applied))
+    fine("migrations", format!("the schema is current ({})", counted(schema.applied as u64, "version")))
 }
 
 /// Whether what was acknowledged survives, and whether there is room to work.
@@ -180,8 +180,8 @@ fn bloat(kind: Kind, contents: &Contents) -> Finding {
     let bloated: Vec<&TableSize> = contents.inspection.tables.iter().filter(is_bloated).collect();
     if let Some(worst) = bloated.iter().max_by_key(|table| table.dead) {
         let says = format!(
-            "{} tables have more dead rows than others, the worst is {} ({} dead, {} alive, {})",
-            bloated.len(),
+            "{} more dead rows than others, the worst is {} ({} dead, {} alive, {})",
+            if bloated.len() == 1 { "1 table has".to_owned() } else { format!("{} tables have", bloated.len()) },
             worst.name,
             worst.dead,
             worst.live,
@@ -271,10 +271,11 @@ fn waiting(contents: &Contents) -> Finding {
         Some(queue) if is_past(queue.oldest_at_ms, contents.now_ms, WAITS) => warning(
             "waiting",
             format!(
-                "on lane {} work waits since {} ago ({} wait)",
+                "on lane {} work waits since {} ago ({} {})",
                 queue.lane,
                 ago(queue.oldest_at_ms, contents.now_ms),
-                queue.depth
+                queue.depth,
+                if queue.depth == 1 { "waits" } else { "wait" }
             ),
             format!(
                 "too few workers, or none with the capabilities: `ff-sql list --lane {} --state waiting --json` tells what is \
@@ -298,8 +299,8 @@ fn poison(contents: &Contents) -> Finding {
     warning(
         "poison",
         format!(
-            "{} executions lost {MANY_CRASHES} workers or more ({}), the worst {} of them: {}",
-            contents.crashed.len(),
+            "{} lost {MANY_CRASHES} workers or more ({}), the worst {} of them: {}",
+            counted(contents.crashed.len() as u64, "execution"),
             lanes.join(", "),
             worst.crashes,
             worst.id
