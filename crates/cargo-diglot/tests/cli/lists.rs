@@ -31,10 +31,10 @@ fn project(case: &str) -> Project {
     project.write("schema/sqlite/0001_first.sql", SQLITE);
     project.write("schema/pg/0001_first.sql", PG);
     let of_one = |one: &str| format!("-- Does it for one row.\n-- name: job_do :opt\n{one}\n");
-    project.write("sql/sqlite/job.sql", &of_one(one));
+    project.write("sql/sqlite/job.sql", of_one(one));
     project.write(
         "sql/pg/job.sql",
-        &format!("{}\n-- Does it for each row.\n-- name: job_do_many :opt\n-- each: job_do{more}\n{list}", of_one(one)),
+        format!("{}\n-- Does it for each row.\n-- name: job_do_many :opt\n-- each: job_do{more}\n{list}", of_one(one)),
     );
     project
 }
