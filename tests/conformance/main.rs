@@ -31,6 +31,7 @@ mod flow_cancel;
 mod flows_together;
 mod follow;
 mod give_back;
+mod handing_on;
 mod harness;
 mod held;
 mod lease;

@@ -1,4 +1,4 @@
-//! PgBouncer between the backend and its server, where it is installed.
+//! PgBouncer between the backend and its server, where it is installed, and what stands in its place where it is not.
 
 use ff_backend_sql::{PostgresBackend, SessionsShared};
 use ff_core::backend::{BackendConfig, CapabilitySet, Frame, FrameKind};
@@ -8,6 +8,7 @@ use ff_core::types::LaneId;
 use futures_util::future::join_all;
 
 use crate::bouncer::Bouncer;
+use crate::handing_on;
 use crate::harness::{Harness, Kind, Tables, payload, policy, run};
 use crate::sessions::{shown, single, url};
 use crate::together::claimed;
@@ -40,18 +41,28 @@ async fn one_that_keeps_sessions_is_as_good_as_the_server() {
     .await;
 }
 
+/// A backend is not opened there, and the reason is told.
+async fn refused(url: &str) {
+    let refused = PostgresBackend::connect(BackendConfig::postgres(url)).await;
+    let Err(EngineError::Transport { source, .. }) = refused else { panic!("it was opened") };
+    assert!(source.is::<SessionsShared>(), "{source}");
+    assert!(source.to_string().contains("pool_mode = session"), "{source}");
+}
+
 #[tokio::test]
 async fn one_that_hands_sessions_on_is_refused_with_the_reason() {
     run(Kind::Postgres, |h| async move {
         for pool_mode in ["transaction", "statement"] {
             let Some(bouncer) = Bouncer::before(&url(&h), pool_mode).await else { return };
-            let refused = PostgresBackend::connect(BackendConfig::postgres(bouncer.url.clone())).await;
-            let Err(EngineError::Transport { source, .. }) = refused else { panic!("{pool_mode}: it was opened") };
-            assert!(source.is::<SessionsShared>(), "{pool_mode}: {source}");
-            assert!(source.to_string().contains("pool_mode = session"), "{source}");
+            refused(&bouncer.url).await;
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_hands_sessions_on_is_refused_where_no_pooler_is_installed() {
+    run(Kind::Postgres, |h| async move { refused(&handing_on::before(&url(&h))).await }).await;
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ async fn work_that_waits_and_work_that_ends_its_workers() {
         } else {
             "UPDATE ff_exec_core SET raw_fields = raw_fields || '{\"crash_count\": \"7\"}'"
         };
-        finds(&place, "poison", set, "warning", &["mail: 1", id.as_str(), "ff-sql cancel"]).await;
+        finds(&place, "poison", set, "warning", &["1 execution lost", "mail: 1", id.as_str(), "ff-sql cancel"]).await;
         place.text(&["cancel", id.as_str(), "--yes"]);
         assert_eq!(said(&place, "poison").0, "fine", "what has ended is none any more");
     })
@@ -85,6 +85,29 @@ async fn versions_that_are_pending() {
     on_both(|place| async move {
         let removed = "DELETE FROM ff_sql_migrations WHERE version = 1046";
         finds(&place, "migrations", removed, "problem", &["1046_retention_indexes", "ff-sql migrate"]).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_pooler_that_hands_sessions_on() {
+    on_both(|place| async move {
+        if place.is_sqlite() {
+            return;
+        }
+        assert_eq!(said(&place, "pooler").0, "fine");
+        let behind = crate::handing_on::before(&place.target);
+        let printed = run(Some(&behind), &["doctor", "--json"]);
+        let document: Value =
+            serde_json::from_str(&printed.out).unwrap_or_else(|error| panic!("{error}: {}", printed.err));
+        assert_eq!((printed.code, &document["verdict"]), (1, &"problem".into()), "{document}");
+        let found = &document["checks"][0];
+        assert_eq!((&found["check"], &found["verdict"]), (&"pooler".into(), &"problem".into()), "{document}");
+        assert!(found["advice"].as_str().is_some_and(|advice| advice.contains("pool_mode = session")), "{document}");
+        let text = run(Some(&behind), &["doctor"]).out;
+        assert!(text.starts_with("problem  pooler"), "{text}");
+        let other = run(Some(&behind), &["status"]);
+        assert!(other.code == 1 && other.err.contains("pool_mode = session"), "{}{}", other.out, other.err);
     })
     .await;
 }
