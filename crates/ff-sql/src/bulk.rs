@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::arguments::{Which, now_ms};
 use crate::failure::{Failure, chain};
 use crate::look;
-use crate::print::Printer;
+use crate::print::{Printer, counted};
 
 /// How many executions are read or forgotten at once.
 const PAGE: usize = 500;
@@ -193,6 +193,5 @@ impl Outcome {
 }
 
 fn executions(count: u64) -> String {
-    let number = indicatif::HumanCount(count);
-    if count == 1 { "1 execution".to_owned() } else { format!("{number} executions") }
+    counted(count, "execution")
 }

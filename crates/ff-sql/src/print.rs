@@ -141,6 +141,12 @@ pub(crate) fn ago(at_ms: i64, now_ms: i64) -> String {
     if at_ms > now_ms { format!("in {}", span(apart)) } else { span(apart) }
 }
 
+/// A number of things: `1 execution`, `40 executions`.
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    let number = indicatif::HumanCount(count);
+    if count == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 /// Bytes as people say them.
 pub(crate) fn bytes(count: u64) -> String {
     indicatif::HumanBytes(count).to_string()

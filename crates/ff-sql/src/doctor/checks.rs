@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ff_backend_sql::manage::{ListedExecution, ListedState, QueueCount, TableSize};
+use ff_backend_sql::manage::{ListedExecution, ListedState, PauseTarget, QueueCount, TableSize};
 
 use super::{Contents, Facts, Finding, Verdict, minutes};
 use crate::connect::Kind;
-use crate::print::{ago, bytes, span};
+use crate::pause;
+use crate::print::{ago, bytes, counted, span};
+use crate::schema::versions;
 
 /// From how many lost workers on an execution is told.
 pub(super) const MANY_CRASHES: u32 = 3;
@@ -69,7 +71,7 @@ pub(super) fn of_contents(kind: Kind, contents: &Contents) -> Vec<Finding> {
         Kind::Postgres => findings.push(vacuum(contents)),
         Kind::Sqlite => findings.push(log(contents)),
     }
-    findings.extend([leases(contents), sweeps(contents), waiting(contents), poison(contents)]);
+    findings.extend([leases(contents), sweeps(contents), paused(contents), waiting(contents), poison(contents)]);
     findings
 }
 
@@ -108,7 +110,7 @@ fn migrations(facts: &Facts) -> Finding {
         let advice = "update this program; until then it may not know of what they add";
         return warning("migrations", format!("of a newer program: {:?}", schema.unknown), advice.to_owned());
     }
-    fine("migrations", format!("the schema is current ({} versions)", schema.applied))
+    fine("migrations", format!("the schema is current ({})", versions(schema.applied)))
 }
 
 /// Whether what was acknowledged survives, and whether there is room to work.
@@ -180,8 +182,8 @@ fn bloat(kind: Kind, contents: &Contents) -> Finding {
     let bloated: Vec<&TableSize> = contents.inspection.tables.iter().filter(is_bloated).collect();
     if let Some(worst) = bloated.iter().max_by_key(|table| table.dead) {
         let says = format!(
-            "{} tables have more dead rows than others, the worst is {} ({} dead, {} alive, {})",
-            bloated.len(),
+            "{} more dead rows than others, the worst is {} ({} dead, {} alive, {})",
+            if bloated.len() == 1 { "1 table has".to_owned() } else { format!("{} tables have", bloated.len()) },
             worst.name,
             worst.dead,
             worst.live,
@@ -265,16 +267,32 @@ fn sweeps(contents: &Contents) -> Finding {
     }
 }
 
-/// Whether work finds workers.
+/// Whether anything is held back.
+fn paused(contents: &Contents) -> Finding {
+    let oldest = contents.pauses.iter().min_by_key(|pause| pause.since_ms);
+    let Some(oldest) = oldest else { return fine("paused", "no lane and no flow is held back") };
+    warning(
+        "paused",
+        pause::lines(&contents.pauses, contents.now_ms).join("; "),
+        format!("when that is over: `ff-sql resume {}`", pause::flag(&oldest.target)),
+    )
+}
+
+/// Whether work finds workers. What is paused is meant to find none.
 fn waiting(contents: &Contents) -> Finding {
-    match oldest(&contents.queues, ListedState::Waiting) {
+    let is_paused = |queue: &&QueueCount| {
+        contents.pauses.iter().any(|pause| matches!(&pause.target, PauseTarget::Lane(lane) if *lane == queue.lane))
+    };
+    let queues: Vec<QueueCount> = contents.queues.iter().filter(|queue| !is_paused(queue)).cloned().collect();
+    match oldest(&queues, ListedState::Waiting) {
         Some(queue) if is_past(queue.oldest_at_ms, contents.now_ms, WAITS) => warning(
             "waiting",
             format!(
-                "on lane {} work waits since {} ago ({} wait)",
+                "on lane {} work waits since {} ago ({} {})",
                 queue.lane,
                 ago(queue.oldest_at_ms, contents.now_ms),
-                queue.depth
+                queue.depth,
+                if queue.depth == 1 { "waits" } else { "wait" }
             ),
             format!(
                 "too few workers, or none with the capabilities: `ff-sql list --lane {} --state waiting --json` tells what is \
@@ -298,8 +316,8 @@ fn poison(contents: &Contents) -> Finding {
     warning(
         "poison",
         format!(
-            "{} executions lost {MANY_CRASHES} workers or more ({}), the worst {} of them: {}",
-            contents.crashed.len(),
+            "{} lost {MANY_CRASHES} workers or more ({}), the worst {} of them: {}",
+            counted(contents.crashed.len() as u64, "execution"),
             lanes.join(", "),
             worst.crashes,
             worst.id
