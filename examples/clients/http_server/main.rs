@@ -77,7 +77,7 @@ async fn main() -> Result<(), Failure> {
     story::limits(&api).await?;
 
     title("What was measured");
-    story::measured(&url).await?;
+    story::measured(&api, &url).await?;
     if let Some(seconds) = shared::serves()? {
         title(&format!("It goes on for {seconds} s: curl {url}/metrics"));
         tokio::time::sleep(std::time::Duration::from_secs(seconds)).await;

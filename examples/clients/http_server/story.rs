@@ -35,7 +35,9 @@ pub(crate) async fn health(api: &Api, url: &str) -> Result<(), Failure> {
 }
 
 /// Prometheus reads what the chapters before did, and how much there is.
-pub(crate) async fn measured(url: &str) -> Result<(), Failure> {
+pub(crate) async fn measured(api: &Api, url: &str) -> Result<(), Failure> {
+    // Of a queue in which nothing is there is nothing to tell.
+    create(api, "left").await?;
     let waiting = Patience::begin();
     loop {
         let text = reqwest::get(format!("{url}/metrics")).await?.error_for_status()?.text().await?;
