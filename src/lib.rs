@@ -67,8 +67,8 @@ pub mod manage {
 
     pub use crate::backend::manage::Manage;
     pub use crate::model::manage::{
-        ExecutionFilter, Inspection, ListedExecution, ListedPage, ListedState, QueueCount, SchemaState, StateCount,
-        TableSize, UnknownState,
+        ExecutionFilter, Inspection, ListedExecution, ListedPage, ListedState, Pause, PauseTarget, QueueCount,
+        SchemaState, StateCount, TableSize, UnknownState,
     };
 }
 

@@ -29,7 +29,7 @@ use sqlx::{AssertSqlSafe, Executor as _, PgConnection, PgPool, Row as _};
 use versions::READ_OTHERWISE_SINCE;
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 35] = [
+const WHOLE: [(&str, &str); 37] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),
@@ -39,7 +39,9 @@ const WHOLE: [(&str, &str); 35] = [
     ("lane_list", "a page of the lanes in the order of the key"),
     ("lease_expired_list", "begins at the leases that are due, unless both tables are as empty as here"),
     ("manage_count_list", "counts everything, when an operator asks"),
+    ("manage_flow_pause_list", "there are a few flows that operators hold back"),
     ("manage_index_list", "the server's own lists of indexes, when an operator asks"),
+    ("manage_lane_pause_list", "there are a few lanes that operators hold back"),
     ("manage_table_list", "the server's own lists of tables, when an operator asks"),
     ("measure_blocked_list", "counts what is blocked, by an index of its own"),
     ("measure_delayed_list", "counts what is delayed, from one end of its index to the other"),

@@ -3,6 +3,7 @@ WITH picked AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index
     FROM ff_claim_next AS ready
    WHERE ready.mark_key = :mark_key AND ready.lane_id = :lane_id
+     AND NOT EXISTS (SELECT 1 FROM ff_lane_pause AS pause WHERE pause.lane_id = :lane_id)
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
@@ -50,7 +51,7 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
   FROM attempt CROSS JOIN lease;
 
 -- Leases the best executions of lanes to several workers, one to each in their order, as one claim after the other would.
--- Whoever finds none left has no row.
+-- Whoever finds none left has no row. What a paused lane is asked for has no mark, so nothing is found.
 -- rows: given(mark_key text, lane_id text, lease_id text, now_ms i64, worker_id text, worker_instance_id text)
 -- rows: given(lease_expires_at_ms i64)
 -- name: lease_claim_many :opt
@@ -61,7 +62,13 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
 WITH picked AS (
   SELECT taken.partition_key, taken.execution_id, taken.attempt_index, given.ordinality, given.lane_id, given.lease_id,
          given.now_ms, given.worker_id, given.worker_instance_id, given.lease_expires_at_ms
-    FROM ff_take_for_each((SELECT array_agg(asked.mark_key ORDER BY asked.ordinality) FROM given AS asked))
+    FROM ff_take_for_each((SELECT array_agg(CASE
+                                            WHEN EXISTS (SELECT 1 FROM ff_lane_pause AS pause
+                                                          WHERE pause.lane_id = asked.lane_id) THEN
+                                              ''
+                                            ELSE asked.mark_key
+                                          END ORDER BY asked.ordinality)
+                            FROM given AS asked))
          AS taken (ordinality, partition_key, execution_id, attempt_index)
     JOIN given
       ON given.ordinality = taken.ordinality

@@ -106,6 +106,7 @@ cancel_backlog_member AS (
   DELETE FROM ff_cancel_backlog_member WHERE partition_key = :partition_key AND flow_id = :flow_id
 ),
 cancel_backlog AS (DELETE FROM ff_cancel_backlog WHERE partition_key = :partition_key AND flow_id = :flow_id),
+flow_pause AS (DELETE FROM ff_flow_pause WHERE partition_key = :partition_key AND flow_id = :flow_id),
 flow_summary AS (DELETE FROM ff_flow_summary WHERE partition_key = :partition_key AND flow_id = :flow_id)
 DELETE FROM ff_flow_core WHERE partition_key = :partition_key AND flow_id = :flow_id;
 

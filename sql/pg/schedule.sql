@@ -15,7 +15,9 @@ UPDATE ff_exec_core AS core
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms
     FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
+   WHERE queued.lane_id = :lane_id
+     AND NOT EXISTS (SELECT 1 FROM ff_lane_pause AS pause WHERE pause.lane_id = :lane_id)
+     AND queued.required_capabilities <@ :capabilities
      AND (queued.priority < :after_priority
           OR (queued.priority = :after_priority
               AND (queued.created_at_ms, queued.execution_id) > (:after_created_at_ms, :after_execution_id)))

@@ -13,8 +13,11 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 -- if: capabilities
    AND core.required_capabilities <@ :capabilities
+   AND (core.flow_id IS NULL
+        OR NOT EXISTS (SELECT 1 FROM ff_flow_pause AS pause
+                        WHERE pause.partition_key = :partition_key AND pause.flow_id = core.flow_id))
 -- end
-   FOR UPDATE SKIP LOCKED;
+   FOR UPDATE OF core SKIP LOCKED;
 
 -- name: spread_delayed_release :rows
 UPDATE ff_exec_core AS core

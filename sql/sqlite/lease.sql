@@ -1,5 +1,5 @@
 -- Leases the best execution of a lane that a worker with these capabilities may run: highest priority, then
--- oldest. A fresh attempt starts at epoch 1; an attempt that ran before continues with the next epoch.
+-- oldest. A paused lane has none. A fresh attempt starts at epoch 1; an attempt that ran before continues with the next epoch.
 -- Attempts are numbered without gaps, so their count is the index of the newest plus one.
 -- The execution is changed by an upsert because Postgres routes an insert to one partition, while an update
 -- that joins would lock them all; the inserted values are inert, since a claimable row has its execution.
@@ -13,6 +13,7 @@ WITH picked AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index
     FROM ff_claim_next AS ready
    WHERE ready.mark_key = :mark_key AND ready.lane_id = :lane_id
+     AND NOT EXISTS (SELECT 1 FROM ff_lane_pause AS pause WHERE pause.lane_id = :lane_id)
 );
 WITH lease AS (
   INSERT INTO ff_lease_event

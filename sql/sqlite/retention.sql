@@ -143,12 +143,13 @@ DELETE FROM ff_edge WHERE partition_key = :partition_key AND flow_id = :flow_id;
 -- both
 DELETE FROM ff_edge_group WHERE partition_key = :partition_key AND flow_id = :flow_id;
 
--- Deletes a flow with its summary and what was noted about cancelling it.
+-- Deletes a flow with its summary and what was noted about cancelling and pausing it.
 -- name: retention_flow_delete :exec
 DELETE FROM ff_pending_cancel_groups WHERE partition_key = :partition_key AND flow_id = :flow_id;
 DELETE FROM ff_cancel_dispatch_outbox WHERE partition_key = :partition_key AND flow_id = :flow_id;
 DELETE FROM ff_cancel_backlog_member WHERE partition_key = :partition_key AND flow_id = :flow_id;
 DELETE FROM ff_cancel_backlog WHERE partition_key = :partition_key AND flow_id = :flow_id;
+DELETE FROM ff_flow_pause WHERE partition_key = :partition_key AND flow_id = :flow_id;
 DELETE FROM ff_flow_summary WHERE partition_key = :partition_key AND flow_id = :flow_id;
 DELETE FROM ff_flow_core WHERE partition_key = :partition_key AND flow_id = :flow_id;
 

@@ -72,6 +72,7 @@ WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms
     FROM ff_claimable AS queued
    WHERE queued.lane_id = :lane_id
+     AND NOT EXISTS (SELECT 1 FROM ff_lane_pause AS pause WHERE pause.lane_id = :lane_id)
      AND NOT EXISTS (SELECT 1 FROM ff_execution_capabilities AS required
                       WHERE required.execution_id = queued.execution_id
                         AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))

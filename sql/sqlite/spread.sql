@@ -14,8 +14,8 @@ SELECT queued.partition_key, queued.execution_id, queued.priority, queued.create
             AND (queued.created_at_ms, queued.execution_id) > (:after_created_at_ms, :after_execution_id)))
  ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id LIMIT :page_size;
 
--- Locks an execution and shows what decides whether it may be taken. No row: somebody has it, it is not there, or it
--- needs more than the given capabilities.
+-- Locks an execution and shows what decides whether it may be taken. No row: somebody has it, it is not there, or
+-- capabilities are given and it needs more than those, or its flow is paused.
 -- name: spread_try_lock :opt
 -- param: capabilities text[]
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_index,
@@ -26,6 +26,9 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
    AND NOT EXISTS (SELECT 1 FROM ff_execution_capabilities AS required
                     WHERE required.execution_id = core.execution_id
                       AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
+   AND (core.flow_id IS NULL
+        OR NOT EXISTS (SELECT 1 FROM ff_flow_pause AS pause
+                        WHERE pause.partition_key = :partition_key AND pause.flow_id = core.flow_id))
 -- end
 ;
 

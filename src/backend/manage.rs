@@ -9,7 +9,9 @@ use super::Backend;
 use crate::db::Dialect;
 use crate::db::migrate::MigrationError;
 use crate::engine::{manage, measure};
-use crate::model::manage::{ExecutionFilter, Inspection, ListedPage, QueueCount, SchemaState, StateCount};
+use crate::model::manage::{
+    ExecutionFilter, Inspection, ListedPage, Pause, PauseTarget, QueueCount, SchemaState, StateCount,
+};
 
 /// Looking after a database: what there is in it, by any property, and how it is. Both backends do it; the command
 /// line `ff-sql` is made of it.
@@ -51,6 +53,28 @@ pub trait Manage: EngineBackend {
     /// `Validation(InvalidInput)` for an id that does not parse; those of the database.
     async fn discard(&self, executions: &[ExecutionId]) -> Result<u32, EngineError>;
 
+    /// Holds a lane or a flow back until [`resume`](Self::resume): claims, also those that wait, and `claim_for_worker` find
+    /// nothing of it, and `scan_eligible_executions` shows nothing of it. Executions may be created, delayed ones become due,
+    /// leases are renewed and work is completed as ever, and what is claimed by its name is claimed: with a grant, or because
+    /// its suspension is over. Answers whether it went on until now.
+    ///
+    /// # Errors
+    /// `NotFound` for a lane that nothing was ever created on, and for a flow that there is not;
+    /// `Validation(InvalidInput)` for a text with U+0000; those of the database.
+    async fn pause(&self, target: &PauseTarget, reason: &str) -> Result<bool, EngineError>;
+
+    /// Lets a lane or a flow go on, and calls claims that wait for its work. Answers whether it was held back.
+    ///
+    /// # Errors
+    /// `Validation(InvalidInput)` for a lane with U+0000; those of the database.
+    async fn resume(&self, target: &PauseTarget) -> Result<bool, EngineError>;
+
+    /// All that is held back.
+    ///
+    /// # Errors
+    /// Those of the database.
+    async fn list_pauses(&self) -> Result<Vec<Pause>, EngineError>;
+
     /// What the database says of itself. It needs the schema.
     ///
     /// # Errors
@@ -79,6 +103,15 @@ impl<D: Dialect> Manage for Backend<D> {
     }
     async fn discard(&self, executions: &[ExecutionId]) -> Result<u32, EngineError> {
         manage::discard(self.engine(), executions).await
+    }
+    async fn pause(&self, target: &PauseTarget, reason: &str) -> Result<bool, EngineError> {
+        manage::pause(self.engine(), target, reason).await
+    }
+    async fn resume(&self, target: &PauseTarget) -> Result<bool, EngineError> {
+        manage::resume(self.engine(), target).await
+    }
+    async fn list_pauses(&self) -> Result<Vec<Pause>, EngineError> {
+        manage::list_pauses(self.engine()).await
     }
     async fn inspect(&self) -> Result<Inspection, EngineError> {
         self.db().inspect().await

@@ -1,4 +1,5 @@
-//! What whoever looks after a database does: counts and lists executions by any property, forgets what has ended.
+//! What whoever looks after a database does: counts and lists executions by any property, forgets what has ended, holds lanes
+//! and flows back.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +7,11 @@ use ff_core::engine_error::EngineError;
 use ff_core::types::ExecutionId;
 
 use crate::column::{ExecutionUuid, FlowUuid, LaneName, PartitionNumber};
-use crate::db::Dialect;
+use crate::db::{Dialect, Wakes};
 use crate::engine::{Engine, trim};
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, execution_id, reject_nul};
-use crate::model::manage::{ExecutionFilter, ListedExecution, ListedPage, ListedState, StateCount};
+use crate::model::manage::{ExecutionFilter, ListedExecution, ListedPage, ListedState, Pause, PauseTarget, StateCount};
 use crate::model::word::PublicWord;
 use crate::statements::manage;
 
@@ -121,4 +122,84 @@ pub(crate) async fn discard<D: Dialect>(engine: &Engine<D>, executions: &[Execut
         forgotten += trim::forget_named(engine, partition_key, &executions).await?;
     }
     Ok(forgotten)
+}
+
+/// Holds a lane or a flow back; answers whether it went on until now.
+///
+/// Precondition: the lane was used, or the flow is there. Effect: no claim of a queue finds any of its executions. Repeating
+/// it changes nothing.
+pub(crate) async fn pause<D: Dialect>(
+    engine: &Engine<D>,
+    target: &PauseTarget,
+    reason: &str,
+) -> Result<bool, EngineError> {
+    reject_nul("reason", reason)?;
+    let (now_ms, reason) = (engine.now_ms(), reason.to_owned());
+    let (entity, written, pause) = match target {
+        PauseTarget::Lane(lane) => {
+            reject_nul("lane", lane.as_str())?;
+            let lane_id: LaneName = lane.into();
+            let params = manage::ManageLanePauseParams { now_ms, reason, lane_id: lane_id.clone() };
+            let written = engine.db().unit(params).await?;
+            ("lane", written, lane_pause(engine, lane_id).await?)
+        }
+        PauseTarget::Flow(flow) => {
+            let (partition_key, flow_id) = (engine.flow_partition(flow), flow.into());
+            let params = manage::ManageFlowPauseParams { now_ms, reason, partition_key, flow_id };
+            let written = engine.db().unit(params).await?;
+            let read = manage::ManageFlowPauseReadParams { partition_key, flow_id };
+            ("flow", written, engine.db().read(read).await?.map(|row| row.paused_at_ms))
+        }
+    };
+    if written == 0 && pause.is_none() {
+        return Err(EngineError::NotFound { entity });
+    }
+    Ok(written > 0)
+}
+
+/// Lets a lane or a flow go on; answers whether it was held back. Repeating it changes nothing.
+pub(crate) async fn resume<D: Dialect>(engine: &Engine<D>, target: &PauseTarget) -> Result<bool, EngineError> {
+    let ended = match target {
+        PauseTarget::Lane(lane) => {
+            reject_nul("lane", lane.as_str())?;
+            let lane_id: LaneName = lane.into();
+            let params = manage::ManageLaneResumeParams { lane_id: lane_id.clone() };
+            let tell = move |ended: &u64, wakes: &mut Wakes| {
+                if *ended > 0 {
+                    wakes.queued_on(lane_id.clone());
+                }
+            };
+            engine.db().unit_counting(params, tell).await?
+        }
+        PauseTarget::Flow(flow) => {
+            let params =
+                manage::ManageFlowResumeParams { partition_key: engine.flow_partition(flow), flow_id: flow.into() };
+            let tell = |ended: &u64, wakes: &mut Wakes| wakes.queued_if(*ended > 0);
+            engine.db().unit_counting(params, tell).await?
+        }
+    };
+    Ok(ended > 0)
+}
+
+/// Everything that is held back: lanes, then flows.
+pub(crate) async fn list_pauses<D: Dialect>(engine: &Engine<D>) -> Result<Vec<Pause>, EngineError> {
+    let lanes = engine.db().survey(manage::ManageLanePauseListParams).await?;
+    let lanes = lanes.into_iter().map(|row| Pause {
+        target: PauseTarget::Lane(row.lane_id.shown()),
+        since_ms: row.paused_at_ms,
+        reason: row.reason,
+    });
+    let flows = engine.db().survey(manage::ManageFlowPauseListParams).await?;
+    let flows = flows.into_iter().map(|row| Pause {
+        target: PauseTarget::Flow(row.flow_id.shown()),
+        since_ms: row.paused_at_ms,
+        reason: row.reason,
+    });
+    Ok(lanes.chain(flows).collect())
+}
+
+/// Since when a lane is held back; none where it goes on.
+pub(crate) async fn lane_pause<D: Dialect>(engine: &Engine<D>, lane_id: LaneName) -> Result<Option<i64>, EngineError> {
+    let row = engine.db().read(manage::ManageLanePauseReadParams { lane_id }).await?;
+    Ok(row.map(|row| row.paused_at_ms))
 }

@@ -35,7 +35,7 @@
 //! | `member` | what becomes of a flow's member that others decide about: released, skipped, its lease taken |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //! | `seize` | the locks of sweeps, which wait for nobody |
-//! | `manage` | what `ff-sql` asks and does: lists and counts by any property, forgetting |
+//! | `manage` | what `ff-sql` asks and does: lists and counts by any property, forgetting, pauses |
 //! | `measure` | the sweep that counts what there is on each lane |
 //! | `running` | the leases that were taken here and are not over |
 //! | `round` | what one run of a sweep is asked, and what it answers |

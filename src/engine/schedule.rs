@@ -30,6 +30,7 @@ use crate::engine::Engine;
 use crate::engine::claim::give_back::{Answered, Took};
 use crate::engine::claim::reclaim::partition_of;
 use crate::engine::execution;
+use crate::engine::manage;
 use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_policy_id};
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
@@ -119,6 +120,9 @@ pub(crate) async fn scan<D: Dialect>(
     let lane_id = (&args.lane_id).into();
     execution::promote_due_sometimes(engine, &lane_id).await?;
     sweep_grants_sometimes(engine).await?;
+    if manage::lane_pause(engine, (&args.lane_id).into()).await?.is_some() {
+        return Ok(Vec::new());
+    }
     let params = schedule::ScheduleEligibleListParams { partition_key, lane_id, page_size: i64::from(args.limit) };
     let rows = engine.db().read(params).await?;
     rows.into_iter().map(|row| execution_id(partition_key, row.execution_id)).collect()
@@ -269,6 +273,9 @@ async fn grant_best<D: Dialect>(
         args: args.clone(),
         is_spread: engine.db().is_spread().await?,
     };
+    if request.is_spread && manage::lane_pause(engine, (&args.lane_id).into()).await?.is_some() {
+        return Ok(None);
+    }
     let mut search = Search::new(args);
     loop {
         let (request, from) = (request.clone(), search);

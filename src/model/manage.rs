@@ -253,6 +253,35 @@ pub struct QueueCount {
     pub oldest_at_ms: i64,
 }
 
+/// What an operator may hold back: nobody claims any of its executions meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PauseTarget {
+    /// A lane.
+    Lane(LaneId),
+    /// The members of a flow, on whatever lanes.
+    Flow(FlowId),
+}
+
+impl fmt::Display for PauseTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lane(lane) => write!(f, "lane {lane}"),
+            Self::Flow(flow) => write!(f, "flow {flow}"),
+        }
+    }
+}
+
+/// That something is held back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pause {
+    /// What.
+    pub target: PauseTarget,
+    /// Since when, in milliseconds.
+    pub since_ms: i64,
+    /// Why, as whoever did it said.
+    pub reason: String,
+}
+
 /// Which versions of the schema a database has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SchemaState {

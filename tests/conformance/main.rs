@@ -43,6 +43,7 @@ mod nul;
 mod operator;
 mod outlived;
 mod overtaken;
+mod paused;
 mod pgbouncer;
 mod poison;
 mod pooler;

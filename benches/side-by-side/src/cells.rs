@@ -361,7 +361,8 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
     if options.only.starts_with("SQLite") {
         return Ok(());
     }
-    let pair = [contender::postgres(Whose::Theirs, server).await?, contender::postgres(Whose::Ours, server).await?];
+    let open = async |whose| contender::postgres(whose, server, options.partitions).await;
+    let pair = [open(Whose::Theirs).await?, open(Whose::Ours).await?];
     let goals =
         Goals { pairs: &[(1, 3.5), (4, 6.0), (16, 12.0), (64, 20.0), (256, 20.0)], p99_ms: f64::INFINITY, single: 5.0 };
     shared(options, &pair, "Postgres", table, goals).await?;

@@ -47,8 +47,8 @@ pub async fn sqlite(whose: Whose) -> Result<Contender, Failure> {
     Ok(Contender { backend, store: Store::Sqlite(path), _folder: Some(folder) })
 }
 
-/// Makes a fresh database with 256 partitions per table on the server and opens it with 20 connections.
-pub async fn postgres(whose: Whose, server: &str) -> Result<Contender, Failure> {
+/// Makes a fresh database on the server and opens it with 20 connections. The tables of ours have so many partitions.
+pub async fn postgres(whose: Whose, server: &str, partitions: u16) -> Result<Contender, Failure> {
     let admin = sqlx::PgPool::connect(server).await?;
     let name = match whose {
         Whose::Ours => "bench_ours",
@@ -66,7 +66,8 @@ pub async fn postgres(whose: Whose, server: &str) -> Result<Contender, Failure> 
     let pool = sqlx::PgPool::connect(&url).await?;
     let backend: Arc<dyn EngineBackend> = match whose {
         Whose::Ours => {
-            ff_backend_sql::apply_migrations(&pool).await?;
+            let options = ff_backend_sql::MigrationOptions::default().partitions(partitions)?;
+            ff_backend_sql::apply_migrations_with(&pool, options).await?;
             ff_backend_sql::PostgresBackend::connect(config).await?
         }
         Whose::Theirs => {

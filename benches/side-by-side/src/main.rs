@@ -35,6 +35,9 @@ struct Options {
     /// Waiting executions in the rows about many of them.
     #[arg(long, default_value_t = 100_000)]
     many: u32,
+    /// Of how many partitions the tables of ours are on Postgres; the existing backend's have 256.
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=256))]
+    partitions: u16,
     /// Instead of the table: a load on Postgres for so many seconds beside transactions that stay open.
     #[arg(long, num_args = 0..=1, default_missing_value = "600")]
     soak: Option<u64>,
@@ -63,7 +66,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if let Some(seconds) = options.soak {
         let server = options.postgres.as_deref().ok_or("a soak needs --postgres URL")?;
-        let ours = contender::postgres(contender::Whose::Ours, server).await?;
+        let ours = contender::postgres(contender::Whose::Ours, server, options.partitions).await?;
         let clean = soak::clean(&ours).await.map_err(|error| error.to_string())?;
         println!("{:.0} pairs/s while nobody reads, claim p99 {:.2} ms", clean.rate(), clean.percentile_ms(0.99));
         let is_healthy = soak::run(&ours, seconds, &clean).await.map_err(|error| error.to_string())?;

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::{FileId, Span};
 use crate::types::Type;
 
@@ -512,4 +513,20 @@ pub enum AnnotationKind {
         /// The reason.
         reason: String,
     },
+}
+
+impl AnnotationKind {
+    /// Whether it says that any of the rows that a statement does not tell apart may come first.
+    pub(crate) fn leaves_order_open(&self) -> bool {
+        matches!(self, Self::Allow { rule, .. } if rule::asks_for_order(rule))
+    }
+
+    /// Whether it says something of what both pages have to answer alike.
+    pub(crate) fn is_about_answers(&self) -> bool {
+        match self {
+            Self::Diverges { fact, .. } => fact == "results",
+            Self::Param { .. } | Self::Column { .. } | Self::Each { .. } => true,
+            _ => self.leaves_order_open(),
+        }
+    }
 }

@@ -294,6 +294,14 @@ const DECIDED_BY_ROWS: [Rule; 48] = [
     WHERE_DIFFERS,
 ];
 
+/// The rules that ask for a whole order. Who allows one says that any of the rows may come first.
+const ASK_FOR_ORDER: [Rule; 3] = [LIMIT_TIES, PAGE_TIES, UNORDERED_LIMIT];
+
+/// Whether a rule asks that rows be in one order alone.
+pub(crate) fn asks_for_order(rule: &str) -> bool {
+    ASK_FOR_ORDER.iter().any(|asking| asking.name == rule)
+}
+
 /// Whether running both pages decides what a rule finds.
 pub(crate) fn is_decided_by_rows(rule: &str) -> bool {
     DECIDED_BY_ROWS.iter().any(|decided| decided.name == rule)

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ff_backend_sql::manage::{ExecutionFilter, ListedState};
+use ff_backend_sql::manage::{ExecutionFilter, ListedState, PauseTarget};
 use ff_core::types::{FlowId, LaneId};
 
 /// Looks after a database of ff-backend-sql: an SQLite file or a Postgres database
@@ -75,6 +75,19 @@ pub(crate) enum Command {
         #[command(flatten)]
         which: Which,
     },
+    /// Hold a lane or a flow back: nobody claims its work until it is resumed; what runs goes on
+    Pause {
+        #[command(flatten)]
+        held: Held,
+        /// Why, as it is stored and shown
+        #[arg(long, default_value = "paused by ff-sql")]
+        reason: String,
+    },
+    /// Let a lane or a flow go on that was paused
+    Resume {
+        #[command(flatten)]
+        held: Held,
+    },
     /// Bring the schema up to date
     Migrate {
         /// Only say what is missing: the exit code is 1 when something is
@@ -125,6 +138,26 @@ pub(crate) struct Which {
     /// Only say what it would be done to
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// What is held back.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Held {
+    /// All of that lane
+    #[arg(long)]
+    lane: Option<String>,
+    /// The members of that flow, on whatever lanes
+    #[arg(long, value_parser = flow)]
+    flow: Option<FlowId>,
+}
+
+impl Held {
+    /// As the backend takes it.
+    pub(crate) fn target(&self) -> Option<PauseTarget> {
+        let lane = self.lane.as_ref().map(|lane| PauseTarget::Lane(LaneId::new(lane)));
+        lane.or_else(|| self.flow.clone().map(PauseTarget::Flow))
+    }
 }
 
 impl Filter {

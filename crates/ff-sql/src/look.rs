@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use console::{StyledObject, style};
-use ff_backend_sql::manage::{ListedExecution, ListedState, Manage, StateCount};
+use ff_backend_sql::manage::{ListedExecution, ListedState, Manage, PauseTarget, StateCount};
 use ff_core::types::ExecutionId;
 use serde_json::{Value, json};
 
 use crate::arguments::Filter;
 use crate::connect::{self, Kind, Opened};
 use crate::failure::Failure;
+use crate::pause;
 use crate::print::{Printer, ago, counted, table};
 
 /// `status`.
@@ -18,6 +19,7 @@ pub(crate) async fn status(opened: &Opened, printer: &Printer) -> Result<ExitCod
     let backend = opened.backend();
     let now_ms = time_ms(backend).await?;
     let counts = backend.count_states().await?;
+    let pauses = backend.list_pauses().await?;
     let schema = connect::schema(opened).await?;
     let mut states: BTreeMap<ListedState, (i64, i64)> = BTreeMap::new();
     for StateCount { state, depth, oldest_at_ms, .. } in &counts {
@@ -36,6 +38,7 @@ pub(crate) async fn status(opened: &Opened, printer: &Printer) -> Result<ExitCod
         "states": states.iter().map(|(state, (depth, oldest_at_ms))| {
             (state.to_string(), json!({ "depth": depth, "oldest_at_ms": oldest_at_ms }))
         }).collect::<serde_json::Map<_, _>>(),
+        "paused": pauses.iter().map(pause::document).collect::<Vec<_>>(),
     });
     let mut lines = vec![format!("{database}, schema current ({})", counted(schema.applied as u64, "version"))];
     if !schema.unknown.is_empty() {
@@ -50,6 +53,7 @@ pub(crate) async fn status(opened: &Opened, printer: &Printer) -> Result<ExitCod
     } else {
         lines.extend(table(&["STATE", "EXECUTIONS", "OLDEST CREATED"], &rows));
     }
+    lines.extend(pause::lines(&pauses, now_ms));
     printer.answer(&document, &lines);
     Ok(ExitCode::SUCCESS)
 }
@@ -58,6 +62,8 @@ pub(crate) async fn status(opened: &Opened, printer: &Printer) -> Result<ExitCod
 pub(crate) async fn lanes(backend: &dyn Manage, printer: &Printer) -> Result<ExitCode, Failure> {
     let now_ms = time_ms(backend).await?;
     let (counts, queues) = (backend.count_states().await?, backend.count_queues().await?);
+    let mut pauses = backend.list_pauses().await?;
+    pauses.retain(|pause| matches!(pause.target, PauseTarget::Lane(_)));
     let mut lanes: BTreeMap<String, BTreeMap<ListedState, i64>> = BTreeMap::new();
     let mut after = None;
     loop {
@@ -83,7 +89,10 @@ pub(crate) async fn lanes(backend: &dyn Manage, printer: &Printer) -> Result<Exi
         .map(|(lane, states)| {
             let states: serde_json::Map<_, _> =
                 states.iter().map(|(state, depth)| (state.to_string(), json!(depth))).collect();
-            json!({ "lane": lane, "oldest_waiting_at_ms": oldest(lane), "states": states })
+            let pause =
+                pauses.iter().find(|pause| matches!(&pause.target, PauseTarget::Lane(held) if held.as_str() == lane));
+            let pause = pause.map(pause::document);
+            json!({ "lane": lane, "oldest_waiting_at_ms": oldest(lane), "states": states, "pause": pause })
         })
         .collect();
     let shown = [
@@ -108,7 +117,8 @@ pub(crate) async fn lanes(backend: &dyn Manage, printer: &Printer) -> Result<Exi
         .collect();
     let headings =
         ["LANE", "WAITING", "PAUSED", "DELAYED", "LIMITED", "ACTIVE", "SUSPENDED", "FAILED", "ENDED", "OLDEST WAITS"];
-    let lines = if rows.is_empty() { vec!["no lanes".to_owned()] } else { table(&headings, &rows) };
+    let mut lines = if rows.is_empty() { vec!["no lanes".to_owned()] } else { table(&headings, &rows) };
+    lines.extend(pause::lines(&pauses, now_ms));
     printer.answer(&json!(document), &lines);
     Ok(ExitCode::SUCCESS)
 }
@@ -163,6 +173,11 @@ pub(crate) async fn show(backend: &dyn Manage, text: &str, printer: &Printer) ->
     let fields = backend.read_exec_core_fields(partition(&id), &id, &names).await?;
     let field = |name: &str| fields.get(name).cloned().flatten();
     let now_ms = time_ms(backend).await?;
+    let mut pauses = backend.list_pauses().await?;
+    pauses.retain(|pause| match &pause.target {
+        PauseTarget::Lane(lane) => *lane == found.lane_id,
+        PauseTarget::Flow(flow) => found.flow_id.as_ref() == Some(flow),
+    });
     let lease = found.current_lease.as_ref().map(|lease| {
         json!({
             "worker": lease.worker_instance_id.to_string(),
@@ -190,6 +205,7 @@ pub(crate) async fn show(backend: &dyn Manage, text: &str, printer: &Printer) ->
         "retries": field("retry_count").unwrap_or_else(|| "0".to_owned()),
         "last_failure": field("last_failure_message"),
         "lease": lease,
+        "paused": pauses.iter().map(pause::document).collect::<Vec<_>>(),
         "waitpoint": found.current_waitpoint.as_ref().map(ToString::to_string),
         "tags": found.tags,
     });
@@ -204,6 +220,9 @@ pub(crate) async fn show(backend: &dyn Manage, text: &str, printer: &Printer) ->
     say("lane", found.lane_id.to_string());
     if let Some(flow) = &found.flow_id {
         say("flow", flow.to_string());
+    }
+    for pause in &pauses {
+        say("held back", format!("{} is {}", pause.target, pause::since(pause, now_ms)));
     }
     say("kind", info.execution_kind.clone());
     say("requires", field("required_capabilities").filter(|all| !all.is_empty()).unwrap_or_else(|| "-".to_owned()));

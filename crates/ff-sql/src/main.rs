@@ -6,6 +6,7 @@ mod connect;
 mod doctor;
 mod failure;
 mod look;
+mod pause;
 mod print;
 mod schema;
 
@@ -55,6 +56,8 @@ async fn on_schema(opened: &Opened, command: &Command, printer: &Printer) -> Res
         Command::Retry { which } => bulk::retry(backend, which, printer).await,
         Command::Cancel { which, reason } => bulk::cancel(backend, which, reason, printer).await,
         Command::Prune { which } => bulk::prune(backend, which, printer).await,
+        Command::Pause { held, reason } => pause::pause(backend, held, reason, printer).await,
+        Command::Resume { held } => pause::resume(backend, held, printer).await,
         // Both run on databases without a schema.
         Command::Migrate { .. } | Command::Doctor => Ok(ExitCode::SUCCESS),
     }

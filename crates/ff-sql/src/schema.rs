@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::connect::{self, Kind};
 use crate::failure::{Failure, chain};
-use crate::print::Printer;
+use crate::print::{Printer, counted};
 
 /// How often a file is opened anew, and the pause between.
 const TRIES: u32 = 100;
@@ -23,8 +23,8 @@ pub(crate) async fn migrate(target: &str, check: bool, printer: &Printer) -> Res
     if check || missing.is_empty() {
         let document = json!({ "missing": missing, "unknown": before.unknown, "applied": [] });
         let mut lines = match missing.len() {
-            0 => vec![format!("the schema is current ({} versions)", before.applied)],
-            count => vec![format!("the schema lacks {count} versions:")],
+            0 => vec![format!("the schema is current ({})", versions(before.applied))],
+            count => vec![format!("the schema lacks {}:", versions(count))],
         };
         lines.extend(missing.iter().map(|name| format!("  {name}")));
         printer.answer(&document, &lines);
@@ -44,10 +44,15 @@ pub(crate) async fn migrate(target: &str, check: bool, printer: &Printer) -> Res
         }
     }
     bar.finish_and_clear();
-    let mut lines = vec![format!("{} versions applied:", missing.len())];
+    let mut lines = vec![format!("{} applied:", versions(missing.len()))];
     lines.extend(missing.iter().map(|name| format!("  {name}")));
     printer.answer(&json!({ "missing": [], "unknown": before.unknown, "applied": missing }), &lines);
     Ok(ExitCode::SUCCESS)
+}
+
+/// So many versions of the schema, in words.
+fn versions(count: usize) -> String {
+    counted(count as u64, "version")
 }
 
 /// Brings a file up to date by opening it. What was opened to look at it may still be closing, and would be shared as it is.

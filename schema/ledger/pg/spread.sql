@@ -88,7 +88,7 @@ BEGIN
          WHERE c.relnamespace = home AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname LIKE 'ff\_%'
            AND c.relname <> 'ff_idempotency_key'
            AND NOT EXISTS (SELECT 1 FROM pg_dist_partition AS done WHERE done.logicalrelid = c.oid)
-         ORDER BY c.relname <> 'ff_claimable', c.relname NOT IN ('ff_delayed', 'ff_granted'), c.relname
+         ORDER BY c.relname <> 'ff_claimable', c.relname NOT IN ('ff_delayed', 'ff_flow_pause', 'ff_granted'), c.relname
     LOOP
         IF held.name = 'ff_claimable'::regclass THEN
             PERFORM create_distributed_table(held.name, 'partition_key',

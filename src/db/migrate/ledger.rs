@@ -110,6 +110,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1080_claim_marks",
         "1161_event_times",
         "1162_delayed_lanes",
+        "1180_pauses",
     ]
 );
 
@@ -169,6 +170,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1162_delayed_lanes",
         "1163_delayed_rows",
         "1170_overtaken_claims",
+        "1180_pauses",
     ]
 );
 

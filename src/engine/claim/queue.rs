@@ -8,7 +8,7 @@ use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
 use crate::engine::claim::mark::{Asked, make_anew, mark_sometimes};
 use crate::engine::policy::give_back::Before;
-use crate::engine::{Engine, execution, spread};
+use crate::engine::{Engine, execution, manage, spread};
 use crate::model::id::{attempt_id, reject_nul};
 use crate::model::limits;
 use crate::statements::lease;
@@ -58,7 +58,10 @@ async fn claim_now<D: Dialect>(
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
     let claimed = if engine.db().is_spread().await? {
-        spread::claim(engine, params, &capabilities.tokens).await?
+        match manage::lane_pause(engine, lane.into()).await? {
+            Some(_) => None,
+            None => spread::claim(engine, params, &capabilities.tokens).await?,
+        }
     } else {
         mark_sometimes(engine, &asked).await?;
         let told = move |row: &lease::LeaseClaimRow, wakes: &mut Wakes| {

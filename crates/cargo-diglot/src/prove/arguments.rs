@@ -2,7 +2,7 @@
 
 mod rows;
 
-use diglot::prove::{Case, Fault, Subject, Value, held, list_as_json, microseconds, spelled};
+use diglot::prove::{Case, Fault, Subject, Value, held, list_as_json, microseconds, printed, spelled};
 use diglot::types::{Base, Type};
 use diglot::{EmittedText, Holds, TextParam};
 use rusqlite::types::Value as Bound;
@@ -56,7 +56,10 @@ pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<V
         let words = match &param.holds {
             Holds::Field(field) => Some(rows::array(subject, case, field, &param.ty.base)),
             _ if subject.untyped.contains(&param.name) => None,
-            _ => case.args.get(&param.name).and_then(|value| words(value, &param.ty.base)),
+            _ => case.args.get(&param.name).and_then(|value| match value {
+                Value::Text(text) if subject.printed.contains(&param.name) => Some(as_read(text)),
+                value => words(value, &param.ty.base),
+            }),
         };
         match words {
             None => Ok("NULL".to_owned()),
@@ -65,6 +68,11 @@ pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<V
         }
     };
     text.params.iter().map(literal).collect()
+}
+
+/// A text that a program read of a document, as the server printed it.
+fn as_read(text: &str) -> String {
+    serde_json::from_str(text).map_or_else(|_| text.to_owned(), |document| printed(&document))
 }
 
 /// The types of the same arguments.

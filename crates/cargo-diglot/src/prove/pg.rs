@@ -142,11 +142,6 @@ impl Pg {
         if let Some(known) = self.prepared.get(&key) {
             return Ok(known.clone());
         }
-        if self.prepared.len() >= PREPARED {
-            let names = std::mem::take(&mut self.prepared).into_values().flatten();
-            let forget: String = names.map(|name| format!("DEALLOCATE {name}; ")).collect();
-            self.plain(&forget).await.map_err(Failure::engine(TALKING))?;
-        }
         let name = format!("diglot_{}", self.prepared.len());
         let taken = match self.plain(&format!("PREPARE {name}{key}")).await {
             Ok(()) => Ok(name),
@@ -157,9 +152,21 @@ impl Pg {
         Ok(taken)
     }
 
+    /// Forgets what is prepared where so many texts more would be too much.
+    async fn make_room(&mut self, texts: usize) -> Result<(), Failure> {
+        if self.prepared.len() + texts <= PREPARED {
+            return Ok(());
+        }
+        let names = std::mem::take(&mut self.prepared).into_values().flatten();
+        let forget: String = names.map(|name| format!("DEALLOCATE {name}; ")).collect();
+        self.plain(&forget).await.map_err(Failure::engine(TALKING))
+    }
+
     /// Runs cases and takes each back.
     pub(super) async fn run(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
         let job = self.job(subject);
+        // Not between two cases, whose texts may be different ones of the same statement.
+        self.make_room(subject.variants.len()).await?;
         let mut sent = Vec::with_capacity(cases.len());
         for case in cases {
             sent.push(self.sent(subject, case).await?);

@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::evidence::Verdict;
 use crate::infer::Signature;
-use crate::page::{AnnotationKind, ORDINALITY};
+use crate::page::ORDINALITY;
 use crate::rule;
 use crate::source::Span;
 
@@ -111,10 +111,8 @@ impl Run<'_> {
         let signatures = self.signatures.iter().filter(|signature| names.contains(&signature.name.as_str()));
         all.extend(signatures.map(|signature| format!("{:?}{:?}", signature.params, signature.rows)));
         let sides = pair.list.sides.iter().chain(&pair.one.sides);
-        let answers = sides.flat_map(|side| &side.raw.annotations).filter(|annotation| {
-            matches!(&annotation.kind, AnnotationKind::Diverges { fact, .. } if fact == "results")
-                || matches!(&annotation.kind, AnnotationKind::Column { .. } | AnnotationKind::Each { .. })
-        });
+        let annotations = sides.flat_map(|side| &side.raw.annotations);
+        let answers = annotations.filter(|annotation| annotation.kind.is_about_answers());
         all.extend(answers.map(|annotation| self.shared.inputs.sources.text(annotation.span).to_owned()));
         let tables = [pair.list, pair.one].into_iter().flat_map(|entry| {
             let variant = optional::variants(entry).into_iter().next().unwrap_or_default();

@@ -12,7 +12,6 @@ use crate::dialect::{Both, Dialect};
 use crate::emit;
 use crate::evidence::{Verdict, Witness};
 use crate::infer::{self, Signature};
-use crate::page::AnnotationKind;
 use crate::project::{Detail, Inputs};
 use crate::rule;
 use crate::source::Span;
@@ -83,10 +82,7 @@ impl Run<'_> {
         }
         texts.push(format!("{:?}", signature.params.iter().map(|param| &param.ty).collect::<Vec<_>>()));
         let annotations = entry.sides.iter().flat_map(|side| &side.raw.annotations);
-        let of_answers = annotations.filter(|annotation| match &annotation.kind {
-            AnnotationKind::Diverges { fact, .. } => fact == "results",
-            kind => matches!(kind, AnnotationKind::Param { .. } | AnnotationKind::Column { .. }),
-        });
+        let of_answers = annotations.filter(|annotation| annotation.kind.is_about_answers());
         texts.extend(of_answers.map(|annotation| sources.text(annotation.span).to_owned()));
         let tables: BTreeSet<String> = StatementFacts::of(entry.name, whole, Vec::new()).tables;
         Some(Grounds { basis: self.shared.basis.of(texts.iter().map(String::as_str), tables), settles })

@@ -9,6 +9,7 @@ use super::each::Each;
 use super::known;
 use super::numbers::Numbers;
 use super::pool::Pool;
+use super::printed;
 use super::reading::Reading;
 use super::sorts::sorts_text;
 use super::tables::{CLOCKS, Relations, Table, Tables};
@@ -16,7 +17,7 @@ use super::touched::{around, touched};
 use super::union::Union;
 use super::unpromised::{rests_on_order, rests_on_zone};
 use super::uses::{Key, Uses, uses};
-use crate::config::{Assume, Config, JsonText};
+use crate::config::{Assume, Config};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
 use crate::infer::{Param, ResultColumn, RowsParam};
@@ -107,6 +108,8 @@ pub struct Subject {
     pub(super) related: BTreeSet<Key>,
     /// The columns of its result that are documents as text, which whoever gets them parses.
     pub(super) spelled: BTreeSet<usize>,
+    /// The parameters that Postgres holds against a document that it prints, so they have what the program read of one.
+    pub printed: BTreeSet<String>,
     /// What its pages ask of rows and arguments.
     pub(super) reading: Arc<Reading>,
     /// What no program writes though the schemas would let it in.
@@ -304,7 +307,8 @@ impl<'a> Prover<'a> {
                 || compared.len() > trees.pg.parts.iter().filter(|part| part.target().is_some()).count(),
             is_piecewise: !self.config.generate.enabled
                 && trees.iter().flat_map(|tree| &tree.parts).any(|part| part.statement > 0),
-            rests_on_order: trees.iter().any(rests_on_order),
+            rests_on_order: trees.iter().any(rests_on_order)
+                && !self.project.annotations(name).any(|annotation| annotation.kind.leaves_order_open()),
             rests_on_zone: self.config.pg_timezone.is_empty() && rests_on_zone(&trees.pg),
             params,
             rows,
@@ -316,7 +320,8 @@ impl<'a> Prover<'a> {
             tables: filled,
             compared,
             declared: self.declared(name),
-            spelled: self.spelled(&trees.pg),
+            spelled: printed::columns(self.config, &trees.pg),
+            printed: printed::params(self.config, &trees.pg),
             order,
             sorted: sorted(&trees.sqlite).filter(|keys| sorted(&trees.pg).as_ref() == Some(keys)),
             numbers,
@@ -375,19 +380,6 @@ impl<'a> Prover<'a> {
             trees,
             is_partial: true,
         })
-    }
-
-    /// The columns in which Postgres prints a document as text.
-    fn spelled(&self, pg: &Statement) -> BTreeSet<usize> {
-        let result = pg.result.and_then(|at| pg.parts.get(at)).map(|part| &part.body);
-        let Some(Body::Query(query)) = result.filter(|_| self.config.json_text == JsonText::Parsed) else {
-            return BTreeSet::new();
-        };
-        let Rows::Select(select) = &query.rows else { return BTreeSet::new() };
-        let is_document = |expr: &Expr| expr.ty.as_ref().is_some_and(|ty| ty.base == Base::Json);
-        let is_printed = |expr: &Expr| matches!(&expr.kind, ExprKind::Cast { expr, .. } if is_document(expr));
-        let printed = select.columns.iter().enumerate().filter(|(_, column)| is_printed(&column.expr));
-        printed.map(|(at, _)| at).collect()
     }
 
     fn declared(&self, name: &str) -> Vec<Declared> {

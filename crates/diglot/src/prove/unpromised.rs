@@ -82,12 +82,16 @@ mod tests {
 
     /// A statement that both pages have alike, over a table with a time and a name.
     fn subject(sql: &str, settings: &str) -> Subject {
+        subject_below("", sql, settings)
+    }
+
+    fn subject_below(annotations: &str, sql: &str, settings: &str) -> Subject {
         let mut sources = Sources::default();
         let sqlite = "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, due TEXT NOT NULL);\n";
         let pg = "CREATE TABLE job (id bigint NOT NULL PRIMARY KEY, name text NOT NULL, due timestamptz NOT NULL);\n";
         for (dialect, schema) in [("sqlite", sqlite), ("pg", pg)] {
             sources.add(SourceFile::new(format!("schema/{dialect}/1.sql"), schema));
-            let page = format!("-- name: job_do :many\n{sql};\n");
+            let page = format!("-- name: job_do :many\n{annotations}{sql};\n");
             sources.add(SourceFile::new(format!("sql/{dialect}/job.sql"), page));
         }
         let config = crate::config::Config::parse(settings, "diglot.toml").expect("sound settings");
@@ -106,6 +110,8 @@ mod tests {
             assert!(subject(sql, "").rests_on_order, "{sql}");
         }
         assert!(!subject("SELECT name FROM job ORDER BY due, id", "").rests_on_order);
+        let allowed = "-- allow(limit-ties): any of them will do\n";
+        assert!(!subject_below(allowed, "SELECT name FROM job ORDER BY due LIMIT 1", "").rests_on_order);
     }
 
     #[test]

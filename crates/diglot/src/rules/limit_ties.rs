@@ -3,7 +3,7 @@
 //! # What it finds
 //!
 //! LIMIT behind an ORDER BY that holds no whole key, without NULL, of what FROM gives, where more of a row is looked at than
-//! what it is sorted by; the same text on both pages as well.
+//! what it is sorted by; the same text on both pages as well. The ORDER BY may be that of the one query in FROM.
 //!
 //! # Why it bites
 //!
@@ -14,7 +14,7 @@
 //! # Write instead
 //!
 //! The primary key, or another unique one, behind the other keys of ORDER BY, on both pages. Where rows with one place do not
-//! occur, or any of them will do, `-- allow(limit-ties): reason`.
+//! occur, or any of them will do, `-- allow(limit-ties): reason`; `prepare` then tries no other order of rows.
 //!
 //! # Example
 //!
@@ -24,7 +24,7 @@
 //! ```
 
 use super::Context;
-use super::look::{bare, tied};
+use super::look::{bare, ordered_below, tied};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::is_aggregate_call;
 use crate::rule;
@@ -39,7 +39,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         for query in part.queries() {
             let (Some(limit), Rows::Select(select)) = (&query.limit, &query.rows) else { continue };
-            if query.order.is_empty() || is_asked_for_one(part, query) || shows_keys_alone(query, select) {
+            let ordered = if query.order.is_empty() { ordered_below(context, part, select) } else { Some(query) };
+            let Some(ordered) = ordered else { continue };
+            let Rows::Select(select) = &ordered.rows else { continue };
+            if is_asked_for_one(part, query) || shows_keys_alone(ordered, select) {
                 continue;
             }
             // Where an outer join finds no row, its columns are NULL, in one row for each of what stands before it.
@@ -47,11 +50,11 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 Some((_, column)) => !column.ty.nullable,
                 None => expr.is_present(),
             };
-            let keys: Vec<&Expr> = query.order.iter().map(|key| &key.expr).filter(is_present).collect();
-            let Some(source) = tied(context, query, select, &keys) else { continue };
+            let keys: Vec<&Expr> = ordered.order.iter().map(|key| &key.expr).filter(is_present).collect();
+            let Some(source) = tied(context, ordered, select, &keys) else { continue };
             let alias = &source.alias;
             let message = format!("{}: rows of `{alias}` may have one place where LIMIT ends", context.name());
-            let last = query.order.last().map_or(query.span, |key| key.span);
+            let last = ordered.order.last().map_or(ordered.span, |key| key.span);
             let finding = Diagnostic::warning(rule::LIMIT_TIES, message, last, "no unique key ends the order");
             let help = format!("end ORDER BY with a key of `{alias}` that is never NULL, on both pages");
             found.push(finding.context(limit.span, "each engine takes those that it meets first").help(help));

@@ -135,6 +135,24 @@ pub(super) fn read_from(expr: &Expr) -> Vec<SourceId> {
     expr.exprs().into_iter().filter_map(source).collect()
 }
 
+/// The one ordered query over whose rows a SELECT passes, each once: both engines then keep that order.
+pub(super) fn ordered_below<'t>(context: &Context<'t>, part: &Part, select: &'t Select) -> Option<&'t Query> {
+    let [source] = select.from.as_slice() else { return None };
+    let query = match &source.kind {
+        SourceKind::Derived(query) => &**query,
+        SourceKind::Cte(name) => {
+            let own = context.page.tree.parts.iter().filter(|other| other.statement == part.statement);
+            own.filter(|other| other.name.as_ref() == Some(name)).find_map(|other| match &other.body {
+                Body::Query(query) => Some(query),
+                _ => None,
+            })?
+        }
+        _ => return None,
+    };
+    let is_plain = select.distinct.is_none() && select.group.is_empty() && select.having.is_none();
+    (is_plain && !query.order.is_empty()).then_some(query)
+}
+
 pub(super) fn is_integer(base: &Base) -> bool {
     matches!(base, Base::Int16 | Base::Int32 | Base::Int64)
 }

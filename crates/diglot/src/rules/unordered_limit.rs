@@ -20,10 +20,11 @@
 //! ```
 
 use super::Context;
+use super::look::ordered_below;
 use crate::diagnostic::Diagnostic;
 use crate::normal::gives_one;
 use crate::rule;
-use crate::tree::{Body, ExprKind, Part, Query, Rows, Select, SourceKind};
+use crate::tree::{ExprKind, Query, Rows};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
@@ -44,7 +45,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if matches!(&query.rows, Rows::Select(select) if gives_one(&context.page.schema.tables, select)) {
                 continue;
             }
-            if matches!(&query.rows, Rows::Select(select) if keeps_an_order(context, part, select)) {
+            if matches!(&query.rows, Rows::Select(select) if ordered_below(context, part, select).is_some()) {
                 continue;
             }
             let message = format!("{}: a LIMIT without ORDER BY takes rows by chance", context.name());
@@ -52,22 +53,4 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             found.push(finding.help("write an ORDER BY that ends with a unique key, on both pages"));
         }
     }
-}
-
-/// Whether a SELECT passes over the rows of one ordered query, each once: both engines then keep that order.
-fn keeps_an_order(context: &Context<'_>, part: &Part, select: &Select) -> bool {
-    let [source] = select.from.as_slice() else { return false };
-    let query = match &source.kind {
-        SourceKind::Derived(query) => Some(&**query),
-        SourceKind::Cte(name) => {
-            let own = context.page.tree.parts.iter().filter(|other| other.statement == part.statement);
-            own.filter(|other| other.name.as_ref() == Some(name)).find_map(|other| match &other.body {
-                Body::Query(query) => Some(query),
-                _ => None,
-            })
-        }
-        _ => None,
-    };
-    let is_plain = select.distinct.is_none() && select.group.is_empty() && select.having.is_none();
-    is_plain && query.is_some_and(|query| !query.order.is_empty())
 }

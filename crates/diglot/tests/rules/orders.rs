@@ -76,6 +76,11 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
+        rule: "limit-ties",
+        fires: &["WITH due AS (SELECT id, n FROM job ORDER BY at_ms) SELECT due.id, due.n FROM due LIMIT 2"],
+        silent: &["WITH due AS (SELECT id, n FROM job ORDER BY at_ms, id) SELECT due.id, due.n FROM due LIMIT 2"],
+    },
+    Case {
         rule: "unordered-texts",
         fires: &[
             "SELECT n, group_concat(lane, ',') AS lanes FROM job GROUP BY n ORDER BY n",

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ff_backend_sql::manage::{ListedExecution, ListedState, QueueCount, TableSize};
+use ff_backend_sql::manage::{ListedExecution, ListedState, PauseTarget, QueueCount, TableSize};
 
 use super::{Contents, Facts, Finding, Verdict, minutes};
 use crate::connect::Kind;
+use crate::pause;
 use crate::print::{ago, bytes, counted, span};
 
 /// From how many lost workers on an execution is told.
@@ -69,7 +70,7 @@ pub(super) fn of_contents(kind: Kind, contents: &Contents) -> Vec<Finding> {
         Kind::Postgres => findings.push(vacuum(contents)),
         Kind::Sqlite => findings.push(log(contents)),
     }
-    findings.extend([leases(contents), sweeps(contents), waiting(contents), poison(contents)]);
+    findings.extend([leases(contents), sweeps(contents), paused(contents), waiting(contents), poison(contents)]);
     findings
 }
 
@@ -265,9 +266,24 @@ fn sweeps(contents: &Contents) -> Finding {
     }
 }
 
-/// Whether work finds workers.
+/// Whether anything is held back.
+fn paused(contents: &Contents) -> Finding {
+    let oldest = contents.pauses.iter().min_by_key(|pause| pause.since_ms);
+    let Some(oldest) = oldest else { return fine("paused", "no lane and no flow is held back") };
+    warning(
+        "paused",
+        pause::lines(&contents.pauses, contents.now_ms).join("; "),
+        format!("when that is over: `ff-sql resume {}`", pause::flag(&oldest.target)),
+    )
+}
+
+/// Whether work finds workers. What is paused is meant to find none.
 fn waiting(contents: &Contents) -> Finding {
-    match oldest(&contents.queues, ListedState::Waiting) {
+    let is_paused = |queue: &&QueueCount| {
+        contents.pauses.iter().any(|pause| matches!(&pause.target, PauseTarget::Lane(lane) if *lane == queue.lane))
+    };
+    let queues: Vec<QueueCount> = contents.queues.iter().filter(|queue| !is_paused(queue)).cloned().collect();
+    match oldest(&queues, ListedState::Waiting) {
         Some(queue) if is_past(queue.oldest_at_ms, contents.now_ms, WAITS) => warning(
             "waiting",
             format!(

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use console::style;
 use ff_backend_sql::manage::{
-    ExecutionFilter, Inspection, ListedExecution, ListedState, Manage, QueueCount, SchemaState,
+    ExecutionFilter, Inspection, ListedExecution, ListedState, Manage, Pause, QueueCount, SchemaState,
 };
 use serde_json::json;
 
@@ -53,6 +53,7 @@ struct Facts {
 struct Contents {
     now_ms: i64,
     queues: Vec<QueueCount>,
+    pauses: Vec<Pause>,
     crashed: Vec<ListedExecution>,
     inspection: Inspection,
 }
@@ -91,6 +92,7 @@ async fn contents(backend: &dyn Manage) -> Result<Contents, Failure> {
     Ok(Contents {
         now_ms: look::time_ms(backend).await?,
         queues: backend.count_queues().await?,
+        pauses: backend.list_pauses().await?,
         crashed: crashed(backend).await?,
         inspection: backend.inspect().await?,
     })

@@ -3,7 +3,7 @@
 use ff_core::types::{ExecutionId, LaneId};
 
 use super::*;
-use ff_backend_sql::manage::TableSize;
+use ff_backend_sql::manage::{PauseTarget, TableSize};
 
 const NOW: i64 = 1_700_000_000_000;
 
@@ -35,6 +35,7 @@ fn contents(kind: Kind) -> Contents {
             queue(ListedState::Delayed, Duration::from_secs(2)),
             queue(ListedState::Active, Duration::from_secs(2)),
         ],
+        pauses: Vec::new(),
         crashed: Vec::new(),
         inspection: Inspection {
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), Some((*value).to_owned()))).collect(),
@@ -173,6 +174,23 @@ fn work_that_finds_no_worker() {
     let waits =
         spoilt(Kind::Postgres, "waiting", |_, contents| contents.queues.push(queue(ListedState::Waiting, minutes(6))));
     assert!(waits.advice.unwrap().contains("--lane mail"));
+    assert!(waits.says.contains("(3 wait)"), "{}", waits.says);
+    let one = spoilt(Kind::Sqlite, "waiting", |_, contents| {
+        contents.queues.push(QueueCount { depth: 1, ..queue(ListedState::Waiting, minutes(6)) });
+    });
+    assert!(one.says.contains("(1 waits)"), "{}", one.says);
+}
+
+#[test]
+fn what_is_held_back() {
+    let target = PauseTarget::Lane(LaneId::new("mail"));
+    let paused = spoilt(Kind::Postgres, "paused", |_, contents| {
+        contents.pauses.push(Pause { target: target.clone(), since_ms: NOW - 3_000, reason: "ticket 12".to_owned() });
+        // What is meant to wait is nothing to warn of.
+        contents.queues.push(queue(ListedState::Waiting, minutes(6)));
+    });
+    assert!(paused.says.contains("lane mail is paused since 3s ago: ticket 12"), "{}", paused.says);
+    assert!(paused.advice.unwrap().contains("ff-sql resume --lane mail"));
 }
 
 #[test]
@@ -198,5 +216,11 @@ fn an_execution_that_ends_its_workers() {
             last_failure: None,
         });
     });
-    assert!(poison.says.contains("mail: 1") && poison.advice.unwrap().contains(id.as_str()), "{}", poison.says);
+    assert!(
+        poison.says.starts_with("1 execution lost")
+            && poison.says.contains("mail: 1")
+            && poison.advice.unwrap().contains(id.as_str()),
+        "{}",
+        poison.says
+    );
 }

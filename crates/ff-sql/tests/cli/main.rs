@@ -3,6 +3,7 @@
 mod doctor;
 #[path = "../../../../tests/conformance/handing_on.rs"]
 mod handing_on;
+mod paused;
 mod place;
 mod refused;
 mod work;

@@ -60,8 +60,8 @@ pub(crate) fn whole_lists(place: Place<'_>, kind: Option<&str>) -> Vec<Choice> {
     all.0
 }
 
-/// Documents with one member, which the documents that they meet have as well: as it may be, null, missing, and where
-/// nothing is declared of it an object of one and of another member, and a list.
+/// Documents with one member, which the documents that they meet have as well: as it may be, missing, and where nothing
+/// is declared of it null, an object of one and of another member, and a list.
 pub(crate) fn beside_others(name: &str, leaves: &[Choice], is_free: bool) -> Vec<Choice> {
     let mut all = Choices::default();
     let mut add = |tier: Tier, member: Json| {
@@ -73,9 +73,8 @@ pub(crate) fn beside_others(name: &str, leaves: &[Choice], is_free: bool) -> Vec
         _ => None,
     });
     members.take(2).for_each(|member| add(Tier::Core, member));
-    add(Tier::Core, Json::Null);
     if is_free {
-        for member in [json!({"x": 1}), json!({"y": 2}), json!([1]), json!({"x": null})] {
+        for member in [Json::Null, json!({"x": 1}), json!({"y": 2}), json!([1]), json!({"x": null})] {
             add(Tier::Core, member);
         }
     }
