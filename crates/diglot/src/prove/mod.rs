@@ -13,6 +13,7 @@ mod checks;
 mod compare;
 mod databases;
 mod domain;
+mod drawn;
 mod each;
 mod known;
 mod numbers;
