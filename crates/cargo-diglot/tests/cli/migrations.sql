@@ -728,3 +728,112 @@ UPDATE log SET note = 'a' WHERE note = '';
 -- pg
 UPDATE job SET tries = 0 WHERE title IS NOT NULL;
 UPDATE log SET note = 'a' WHERE note = '';
+
+-- case: generated_rounding told
+-- sqlite
+ALTER TABLE job ADD COLUMN half REAL GENERATED ALWAYS AS (tries / 2) VIRTUAL;
+-- pg
+ALTER TABLE job ADD COLUMN half double precision GENERATED ALWAYS AS (tries / 2.0) STORED;
+
+-- case: generated_same alike
+-- sqlite
+ALTER TABLE job ADD COLUMN loud TEXT GENERATED ALWAYS AS (state || '!') VIRTUAL;
+-- pg
+ALTER TABLE job ADD COLUMN loud text GENERATED ALWAYS AS (state || '!') STORED;
+
+-- case: cascade_became_restrict_and_delete told
+-- sqlite
+DELETE FROM lane WHERE name = 'a';
+-- pg
+ALTER TABLE job DROP CONSTRAINT job_lane_id_fkey;
+ALTER TABLE job ADD CONSTRAINT job_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES lane (id);
+DELETE FROM lane WHERE name = 'a';
+
+-- case: delete_by_cascade_or_by_hand alike
+-- sqlite
+DELETE FROM lane WHERE name = 'a';
+-- pg
+DELETE FROM job WHERE lane_id IN (SELECT id FROM lane WHERE name = 'a');
+DELETE FROM lane WHERE name = 'a';
+
+-- case: table_split_loses_nulls told
+-- sqlite
+CREATE TABLE heading (job_id INTEGER PRIMARY KEY REFERENCES job (id), title TEXT) STRICT;
+INSERT INTO heading SELECT id, title FROM job;
+ALTER TABLE job DROP COLUMN title;
+-- pg
+CREATE TABLE heading (job_id bigint PRIMARY KEY REFERENCES job (id), title text);
+INSERT INTO heading SELECT id, title FROM job WHERE title IS NOT NULL;
+ALTER TABLE job DROP COLUMN title;
+
+-- case: table_split_whole alike
+-- sqlite
+CREATE TABLE heading (job_id INTEGER PRIMARY KEY REFERENCES job (id), title TEXT) STRICT;
+INSERT INTO heading SELECT id, title FROM job;
+ALTER TABLE job DROP COLUMN title;
+-- pg
+CREATE TABLE heading (job_id bigint PRIMARY KEY REFERENCES job (id), title text);
+INSERT INTO heading (title, job_id) SELECT job.title, job.id FROM job;
+ALTER TABLE job DROP COLUMN title;
+
+-- case: trigger_refuses_backfill told
+-- first: sqlite
+CREATE TABLE lane (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE job (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL REFERENCES lane (id) ON DELETE CASCADE, title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL) STRICT;
+-- first: pg
+CREATE TABLE lane (id bigint PRIMARY KEY, name text NOT NULL);
+CREATE TABLE job (id bigint PRIMARY KEY, lane_id bigint NOT NULL REFERENCES lane (id) ON DELETE CASCADE, title text, tries bigint NOT NULL DEFAULT 0, state text NOT NULL);
+CREATE FUNCTION fixed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'tries are fixed'; END $$;
+CREATE TRIGGER job_fixed BEFORE UPDATE OF tries ON job FOR EACH ROW EXECUTE FUNCTION fixed();
+-- sqlite
+UPDATE job SET tries = 0 WHERE tries < 0 OR state = 'done';
+-- pg
+UPDATE job SET tries = 0 WHERE tries < 0 OR state = 'done';
+
+-- case: trigger_put_aside alike
+-- first: sqlite
+CREATE TABLE lane (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE job (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL REFERENCES lane (id) ON DELETE CASCADE, title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL) STRICT;
+-- first: pg
+CREATE TABLE lane (id bigint PRIMARY KEY, name text NOT NULL);
+CREATE TABLE job (id bigint PRIMARY KEY, lane_id bigint NOT NULL REFERENCES lane (id) ON DELETE CASCADE, title text, tries bigint NOT NULL DEFAULT 0, state text NOT NULL);
+CREATE FUNCTION fixed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'tries are fixed'; END $$;
+CREATE TRIGGER job_fixed BEFORE UPDATE OF tries ON job FOR EACH ROW EXECUTE FUNCTION fixed();
+-- sqlite
+UPDATE job SET tries = 0 WHERE tries < 0 OR state = 'done';
+-- pg
+ALTER TABLE job DISABLE TRIGGER job_fixed;
+UPDATE job SET tries = 0 WHERE tries < 0 OR state = 'done';
+ALTER TABLE job ENABLE TRIGGER job_fixed;
+
+-- case: ranked_with_ties told
+-- sqlite
+ALTER TABLE job ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
+UPDATE job SET place = (SELECT count(*) FROM job AS o WHERE o.lane_id = job.lane_id AND o.tries < job.tries);
+-- pg
+ALTER TABLE job ADD COLUMN place bigint NOT NULL DEFAULT 0;
+UPDATE job SET place = r.n - 1 FROM (SELECT id, row_number() OVER (PARTITION BY lane_id ORDER BY tries, id) AS n FROM job) AS r WHERE r.id = job.id;
+
+-- case: ranked_by_key alike
+-- sqlite
+ALTER TABLE job ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
+UPDATE job SET place = (SELECT count(*) FROM job AS o WHERE o.lane_id = job.lane_id AND (o.tries < job.tries OR o.tries = job.tries AND o.id < job.id));
+-- pg
+ALTER TABLE job ADD COLUMN place bigint NOT NULL DEFAULT 0;
+UPDATE job SET place = r.n - 1 FROM (SELECT id, row_number() OVER (PARTITION BY lane_id ORDER BY tries, id) AS n FROM job) AS r WHERE r.id = job.id;
+
+-- case: key_of_two_loses_rows told
+-- sqlite
+CREATE TABLE job2 (lane_id INTEGER NOT NULL REFERENCES lane (id) ON DELETE CASCADE, state TEXT NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (lane_id, state)) STRICT;
+INSERT OR IGNORE INTO job2 SELECT lane_id, state, tries FROM job ORDER BY id;
+-- pg
+CREATE TABLE job2 (lane_id bigint NOT NULL REFERENCES lane (id) ON DELETE CASCADE, state text NOT NULL, tries bigint NOT NULL, PRIMARY KEY (lane_id, state));
+INSERT INTO job2 SELECT lane_id, state, tries FROM job ORDER BY id DESC ON CONFLICT DO NOTHING;
+
+-- case: key_of_two_summed alike
+-- sqlite
+CREATE TABLE job2 (lane_id INTEGER NOT NULL REFERENCES lane (id) ON DELETE CASCADE, state TEXT NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (lane_id, state)) STRICT;
+INSERT INTO job2 SELECT lane_id, state, max(tries) FROM job GROUP BY lane_id, state;
+-- pg
+CREATE TABLE job2 (lane_id bigint NOT NULL REFERENCES lane (id) ON DELETE CASCADE, state text NOT NULL, tries bigint NOT NULL, PRIMARY KEY (lane_id, state));
+INSERT INTO job2 SELECT DISTINCT ON (lane_id, state) lane_id, state, tries FROM job ORDER BY lane_id, state, tries DESC;
