@@ -1,13 +1,14 @@
 //! `cargo diglot verify`: whether programs of an older release and of now can be at work on one database, while a new
 //! release is rolled out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use diglot::Detail;
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::dialect::{Both, Dialect};
-use diglot::rules::RELEASE_DIFFERS;
+use diglot::prove::allowed_to_differ;
+use diglot::rules::{RELEASE_DIFFERS, UNUSED_ALLOW};
 use diglot::schema;
 use diglot::source::{FileId, SourceFile, Sources, Span};
 use diglot_migrate::tokens;
@@ -33,6 +34,8 @@ struct Sides {
     sources: Sources,
     /// How many of them are of now.
     own: u32,
+    /// The statements and migrations that are allowed to differ, and where now says so.
+    allowed: Vec<(String, Span)>,
 }
 
 pub(crate) fn run(arguments: &Verify) -> Result<Outcome, Failure> {
@@ -56,7 +59,8 @@ pub(crate) fn run(arguments: &Verify) -> Result<Outcome, Failure> {
             return check::found(&shown, &side.compiled, &side.inputs.findings, "nothing was run");
         }
     }
-    let mut findings = sides.parted();
+    let parted = sides.parted().into_iter().filter(|(stem, _)| !sides.allows(stem));
+    let mut findings: Vec<Diagnostic> = parted.map(|(_, finding)| finding).collect();
     let steps = Both::of(|dialect| sides.steps(dialect));
     if steps.iter().all(Vec::is_empty) {
         report::findings(&sides.sources, &findings, arguments.format)?;
@@ -72,9 +76,12 @@ pub(crate) fn run(arguments: &Verify) -> Result<Outcome, Failure> {
     let found = runtime()?.block_on(Host::during(arguments.postgres.clone(), sorting, work))?;
     findings
         .extend(found.refused.iter().map(|(dialect, fault)| sides.refused(*dialect, &steps[*dialect], &fault.words)));
-    let mut clashes: Vec<&Clash> = found.clashes.iter().collect();
+    let mut clashes: Vec<&Clash> = found.clashes.iter().filter(|clash| !sides.allows(&clash.name)).collect();
     clashes.sort_by_key(|clash| (!clash.is_old, &clash.name, clash.dialect));
     findings.extend(clashes.into_iter().map(|clash| sides.finding(clash)));
+    if found.refused.is_empty() {
+        findings.extend(sides.unneeded(&found));
+    }
     report::findings(&sides.sources, &findings, arguments.format)?;
     sides.summary(&steps, &found).iter().for_each(|line| report::line(line));
     Ok(outcome(&findings))
@@ -98,7 +105,26 @@ impl Sides {
             file.path = format!("{revision}:{}", file.path);
             sources.add(file);
         }
-        Self { revision: revision.to_owned(), old, new, sources, own }
+        let allowed = allowed_to_differ(&new.inputs);
+        Self { revision: revision.to_owned(), old, new, sources, own, allowed }
+    }
+
+    fn allows(&self, name: &str) -> bool {
+        self.allowed.iter().any(|(allowed, _)| allowed == name)
+    }
+
+    /// Where something is allowed that no statement of these does.
+    fn unneeded(&self, found: &Found) -> Vec<Diagnostic> {
+        let mut needed: BTreeSet<&str> = found.clashes.iter().map(|clash| clash.name.as_str()).collect();
+        needed.extend(self.parted().iter().map(|(stem, _)| *stem));
+        let unneeded = self.allowed.iter().filter(|(name, _)| !needed.contains(name.as_str()));
+        let finding = |(name, place): &(String, Span)| {
+            let message = format!("{name} does not differ from {}: nothing is to be allowed", self.revision);
+            let severity = Severity::Warning;
+            let found = Diagnostic::error(UNUSED_ALLOW, message, *place, "the rule finds nothing here");
+            Diagnostic { severity, ..found }.help("remove the line")
+        };
+        unneeded.map(finding).collect()
     }
 
     /// A place of the older release among the files of both.
@@ -122,29 +148,29 @@ impl Sides {
     }
 
     /// The migrations of the older release that are gone, or read otherwise: no database that has run them knows.
-    fn parted(&self) -> Vec<Diagnostic> {
+    fn parted(&self) -> Vec<(&str, Diagnostic)> {
         let mut found = Vec::new();
         for dialect in Dialect::ALL {
             let files = self.new.inputs.migrations(dialect);
             for (id, stem) in self.old.inputs.migrations(dialect) {
                 let then = &self.old.inputs.sources.file(id).text;
-                let Some((own, _)) = files.iter().find(|(_, of)| *of == stem) else {
-                    let message = format!("migration {stem} of {} is gone on {}", self.revision, dialect.title());
-                    let label = "databases have run this";
-                    found.push(
-                        Diagnostic::error(RELEASE_DIFFERS, message, self.head(id, true), label)
-                            .help("keep migrations that have run, and undo what they do in a new one"),
-                    );
-                    continue;
+                let finding = match files.iter().find(|(_, of)| *of == stem) {
+                    None => {
+                        let message = format!("migration {stem} of {} is gone on {}", self.revision, dialect.title());
+                        let place = self.head(id, true);
+                        Diagnostic::error(RELEASE_DIFFERS, message, place, "databases have run this")
+                            .help("keep migrations that have run, and undo what they do in a new one")
+                    }
+                    Some((own, _)) if !says_the_same(then, &self.new.inputs.sources.file(*own).text) => {
+                        let message = format!("migration {stem} reads otherwise than in {}", self.revision);
+                        let place = self.head(*own, false);
+                        Diagnostic::error(RELEASE_DIFFERS, message, place, "databases have run what it was").help(
+                            "leave migrations that have run as they are, and write what changes into a new one",
+                        )
+                    }
+                    Some(_) => continue,
                 };
-                if !says_the_same(then, &self.new.inputs.sources.file(*own).text) {
-                    let message = format!("migration {stem} reads otherwise than in {}", self.revision);
-                    let place = self.head(*own, false);
-                    found.push(
-                        Diagnostic::error(RELEASE_DIFFERS, message, place, "databases have run what it was")
-                            .help("leave migrations that have run as they are, and write what changes into a new one"),
-                    );
-                }
+                found.push((stem, finding.help(allowing(stem))));
             }
         }
         found
@@ -174,14 +200,16 @@ impl Sides {
             finding.notes.push(format!("{engine} on the tables of {of}: {}", lines.join("\n  ")));
         }
         if clash.is_old {
-            return finding.help(format!(
+            let help = format!(
                 "let the tables serve both until no program of {revision} is left (`cargo diglot explain \
                  release-differs`)"
-            ));
+            );
+            return finding.help(help).help(allowing(&clash.name));
         }
         finding.severity = Severity::Warning;
         finding
             .help(format!("run the migrations before the first program of now starts, and none of {NOW} without them"))
+            .help(allowing(&clash.name))
     }
 
     /// What was run, and both answers.
@@ -219,10 +247,12 @@ impl Sides {
         ];
         for (is_old, asked) in asked {
             let clashes = found.clashes.iter().filter(|clash| clash.is_old == is_old);
-            lines.push(match (found.refused.is_empty(), named(clashes)) {
-                (false, _) => format!("{asked}: unknown, since the migrations do not run"),
-                (true, None) => format!("{asked}: yes"),
-                (true, Some(names)) => format!("{asked}: no, because of {names}"),
+            let (allowed, told): (Vec<&Clash>, Vec<&Clash>) = clashes.partition(|clash| self.allows(&clash.name));
+            lines.push(match (found.refused.is_empty(), named(&told), named(&allowed)) {
+                (false, ..) => format!("{asked}: unknown, since the migrations do not run"),
+                (true, Some(names), _) => format!("{asked}: no, because of {names}"),
+                (true, None, Some(names)) => format!("{asked}: yes, with what is allowed of {names}"),
+                (true, None, None) => format!("{asked}: yes"),
             });
         }
         lines
@@ -230,7 +260,7 @@ impl Sides {
 }
 
 /// The statements, each with the databases on which it cannot run; nothing if there is none.
-fn named<'c>(clashes: impl Iterator<Item = &'c Clash>) -> Option<String> {
+fn named(clashes: &[&Clash]) -> Option<String> {
     let mut of_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for clash in clashes {
         of_name.entry(&clash.name).or_default().push(clash.dialect.title());
@@ -240,6 +270,11 @@ fn named<'c>(clashes: impl Iterator<Item = &'c Clash>) -> Option<String> {
         of_name.iter().take(NAMED).map(|(name, engines)| format!("{name} ({})", engines.join(", "))).collect();
     names.extend((more > 0).then(|| format!("{more} more")));
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// How a difference is allowed.
+fn allowing(name: &str) -> String {
+    format!("or, if it is meant, in `divergences.sql`: `-- allow(release-differs.{name}): <why>`")
 }
 
 /// Whether two texts are the same but for comments and white space.

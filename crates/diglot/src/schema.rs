@@ -15,6 +15,7 @@ pub(crate) mod lints;
 mod mask;
 mod migration;
 mod order;
+mod parsed;
 mod raising;
 mod range;
 mod read;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use diglot::dialect::{Both, Dialect};
 use diglot::evidence::{Evidence, Scope, Step, Verdict};
 use diglot::history::{self, Stretch};
-use diglot::prove::{Answer, Case, Difference, Prover, Relations, Subject};
+use diglot::prove::{Answer, Case, Difference, Prover, Relations, Rows, Subject};
 use diglot::schema::runs_one_by_one;
 use diglot::{Inputs, compile};
 use indicatif::MultiProgress;
@@ -15,22 +15,30 @@ use super::evidence::witness;
 use super::{first_sorting, pg, sqlite};
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::prepare::pg::Scratch;
 use crate::report;
 
 /// On how many databases a stretch is run, the first of which is empty.
 const CASES: u64 = 24;
+/// The same where each needs a database of its own, because a migration cannot be taken back.
+const COPIES: u64 = 8;
 /// How many rows a table has at most.
 const ROWS: usize = 3;
 /// How many steps are tried to make a difference smaller.
 const SHRINK_STEPS: usize = 120;
+const SHRINK_COPIES: usize = 24;
 /// What all rows are drawn from.
 const SEED: u64 = 1;
 
 /// Both databases on their way.
 struct Way<'a> {
     inputs: &'a Inputs,
+    host: &'a Host,
     sqlite: sqlite::Sqlite,
-    pg: pg::Pg,
+    /// The database of Postgres that the migrations lead through.
+    scratch: Scratch,
+    /// The connection to it; none while it is copied.
+    pg: Option<pg::Pg>,
     /// The migrations of SQLite that have run.
     so_far: Vec<String>,
 }
@@ -40,6 +48,8 @@ struct Trial<'t> {
     before: Subject,
     after: Subject,
     texts: Both<Vec<&'t str>>,
+    /// Whether Postgres runs its statements one by one, outside of a transaction.
+    is_apart: bool,
 }
 
 /// Whether there is no way on behind a step: an engine refuses it on empty tables.
@@ -60,9 +70,8 @@ pub(super) async fn gather(
     }
     let stretches = history::stretches(inputs);
     let progress = bars.add(report::bar("migrating", stretches.len()));
-    let connection = host.another(first_sorting(inputs)).await?.connect().await?;
-    let pg = pg::Pg::empty(connection, inputs).await?;
-    let mut way = Way { inputs, sqlite: sqlite::Sqlite::empty()?, pg, so_far: Vec::new() };
+    let scratch = host.another(first_sorting(inputs)).await?;
+    let mut way = Way { inputs, host, sqlite: sqlite::Sqlite::empty()?, scratch, pg: None, so_far: Vec::new() };
     let mut steps = Vec::new();
     for stretch in &stretches {
         progress.set_message(stretch.name.clone());
@@ -84,24 +93,51 @@ impl Way<'_> {
     /// Runs a stretch on the databases, whether both take it.
     async fn take(&mut self, stretch: &Stretch) -> Result<bool, Failure> {
         let [ours, theirs] = Dialect::ALL.map(|dialect| stretch.texts(self.inputs, dialect));
-        let taken = self.sqlite.take(&ours)?.is_ok() && self.pg.take(&theirs, self.inputs).await?.is_ok();
+        let inputs = self.inputs;
+        let taken = self.sqlite.take(&ours)?.is_ok() && self.pg().await?.take(&theirs, inputs).await?.is_ok();
         self.so_far.extend(ours.into_iter().map(str::to_owned));
         Ok(taken)
+    }
+
+    /// Postgres as the migrations have left it.
+    async fn pg(&mut self) -> Result<&mut pg::Pg, Failure> {
+        let pg = match self.pg.take() {
+            Some(pg) => pg,
+            None => pg::Pg::empty(self.scratch.connect().await?, self.inputs).await?,
+        };
+        Ok(self.pg.insert(pg))
+    }
+
+    /// Runs a stretch of Postgres in a copy of its database, statement by statement as they stand.
+    async fn apart(&mut self, trial: &Trial<'_>, case: &Case) -> Result<Ran, Failure> {
+        if let Some(pg) = self.pg.take() {
+            pg.close().await?;
+        }
+        let copy = self.host.copy(&self.scratch).await?;
+        let mut pg = pg::Pg::empty(copy.connect().await?, self.inputs).await?;
+        let ran = match pg.settle(&trial.before, case).await? {
+            Ok(()) => {
+                let result = pg.go_on(&trial.texts.pg, self.inputs).await?.map(|()| (Rows::new(), 0));
+                let tables = if result.is_ok() { pg.rows(&trial.after).await? } else { Vec::new() };
+                Ran::Answered(Answer { result, tables, taken: BTreeSet::new(), manner: "" })
+            }
+            Err(refused) => Ran::Refused(refused),
+        };
+        pg.close().await?;
+        copy.drop().await?;
+        Ok(ran)
     }
 
     /// What running a stretch shows.
     async fn verdict(&mut self, stretch: &Stretch) -> Result<Verdict, Failure> {
         let texts = Both::of(|dialect| stretch.texts(self.inputs, dialect));
-        if texts.pg.iter().any(|text| runs_one_by_one(text)) {
-            let reason = "a migration of Postgres runs outside of a transaction, and is tried on empty tables alone";
-            return Ok(Verdict::Unknown { reason: reason.to_owned() });
-        }
+        let is_apart = texts.pg.iter().any(|text| runs_one_by_one(text));
         let said = texts.iter().flatten().copied().collect::<Vec<&str>>().join("\n");
         let (before, after) = (stretch.before(self.inputs), stretch.after(self.inputs));
         let relations = Relations {
             sqlite: self.sqlite.relations()?,
-            pg: self.pg.relations().await?,
-            words: self.pg.words().await?,
+            pg: self.pg().await?.relations().await?,
+            words: self.pg().await?.words().await?,
             judge: sqlite::judge()?,
         };
         let (then, now) = (compile(&before), compile(&after));
@@ -109,9 +145,10 @@ impl Way<'_> {
             before: Prover::new(&before, &then, &relations).of_migrations(&said),
             after: Prover::new(&after, &now, &relations).of_migrations(&said),
             texts,
+            is_apart,
         };
         let mut ran = 0;
-        for number in 0..CASES {
+        for number in 0..if is_apart { COPIES } else { CASES } {
             let case = if number == 0 { Case::default() } else { trial.before.case(SEED, number - 1, ROWS) };
             let Some((case, difference)) = self.tried(&trial, case).await? else { continue };
             ran += 1;
@@ -134,14 +171,16 @@ impl Way<'_> {
         mut case: Case,
     ) -> Result<Option<(Case, Option<Difference>)>, Failure> {
         for _ in 0..ATTEMPTS {
-            let Trial { before, after, texts } = trial;
+            let Trial { before, after, texts, .. } = trial;
             let ours = self.sqlite.step(before, &case, (&self.so_far, &texts.sqlite), after)?;
             let theirs = match &ours {
                 Ran::Refused(_) => ours.clone(),
-                Ran::Answered(_) => self.pg.step(before, &case, &texts.pg, after).await?,
+                Ran::Answered(_) if trial.is_apart => self.apart(trial, &case).await?,
+                Ran::Answered(_) => self.pg().await?.step(before, &case, &texts.pg, after).await?,
             };
             match (ours, theirs) {
-                (Ran::Answered(ours), Ran::Answered(theirs)) => {
+                (Ran::Answered(mut ours), Ran::Answered(theirs)) => {
+                    after.draw_alike(&case, &mut ours.tables, &theirs.tables);
                     let difference = differs(after, &ours, &theirs);
                     return Ok(Some((case, difference)));
                 }
@@ -160,9 +199,10 @@ impl Way<'_> {
         difference: Difference,
     ) -> Result<(Case, Difference), Failure> {
         let (mut best, mut shown, mut steps) = (case, difference, 0);
+        let most = if trial.is_apart { SHRINK_COPIES } else { SHRINK_STEPS };
         'smaller: loop {
             for next in trial.before.simpler(&best) {
-                if steps == SHRINK_STEPS {
+                if steps == most {
                     return Ok((best, shown));
                 }
                 steps += 1;

@@ -11,8 +11,9 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::{EmittedText, Variant};
 use crate::infer::{PageOf, Signature};
-use crate::page::{Annotation, Lent, Page, RawStatement};
+use crate::page::{Annotation, AnnotationKind, Lent, Page, RawStatement};
 use crate::project::Inputs;
+use crate::rule::Rule;
 use crate::schema::Schema;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::Statement;
@@ -22,6 +23,8 @@ pub(crate) struct ReadProject<'a> {
     inputs: &'a Inputs,
     pages: Vec<Page>,
     schemas: Both<Schema>,
+    /// What is declared of the schemas and of the migrations.
+    declared: Vec<Annotation>,
     /// Columns, by table, into which no program writes NULL.
     never_null: BTreeSet<(String, String)>,
 }
@@ -51,8 +54,22 @@ impl<'a> ReadProject<'a> {
     pub(crate) fn read(inputs: &'a Inputs) -> Self {
         let mut found = Vec::new();
         let pages = read_pages(inputs, &mut found);
-        let schemas = settled_schemas(inputs, &mut found).0;
-        Self { inputs, pages, schemas, never_null: inputs.config.prove.never_null() }
+        let (schemas, declared) = settled_schemas(inputs, &mut found);
+        Self { inputs, pages, schemas, declared, never_null: inputs.config.prove.never_null() }
+    }
+
+    /// The statements and migrations of which a rule is allowed that no page breaks by itself, and where that is said.
+    pub(crate) fn allowed(&self, rule: Rule) -> Vec<(String, Span)> {
+        let named = |annotation: &Annotation, name: Option<&str>| {
+            let AnnotationKind::Allow { rule: said, .. } = &annotation.kind else { return None };
+            let item = said.strip_prefix(rule.name)?;
+            let item = if item.is_empty() { name? } else { item.strip_prefix('.')? };
+            Some((item.to_owned(), annotation.span))
+        };
+        let statements = self.pages.iter().flat_map(|page| &page.statements);
+        let of_pages = statements.flat_map(|raw| raw.annotations.iter().map(|said| (said, Some(raw.name.as_str()))));
+        let of_schemas = self.declared.iter().map(|said| (said, None));
+        of_pages.chain(of_schemas).filter_map(|(said, name)| named(said, name)).collect()
     }
 
     /// The schemas of SQLite and of Postgres.

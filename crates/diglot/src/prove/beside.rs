@@ -3,6 +3,16 @@
 use super::subject::Subject;
 use crate::dialect::Both;
 use crate::emitted::EmittedText;
+use crate::pipeline::ReadProject;
+use crate::project::Inputs;
+use crate::rule;
+use crate::source::Span;
+
+/// The statements and migrations of which `release-differs` is allowed, and where that is said: above a statement, or with
+/// its name in `divergences.sql`.
+pub fn allowed_to_differ(inputs: &Inputs) -> Vec<(String, Span)> {
+    ReadProject::read(inputs).allowed(rule::RELEASE_DIFFERS)
+}
 
 impl Subject {
     /// The same, looking at nothing that the tables of another release do not have.

@@ -18,7 +18,7 @@ use crate::value::{Rows, Value, microseconds, parse_uuid};
 /// of two rows is first is nobody's promise.
 pub const NEW_IDS: i64 = 1_900_000_000;
 /// More new rows than any case makes.
-const NEW_IDS_END: i64 = NEW_IDS + 100_000;
+pub(super) const NEW_IDS_END: i64 = NEW_IDS + 100_000;
 /// A time in milliseconds that no case holds and every clock has passed.
 const CLOCK_MS: i64 = 1_500_000_000_000;
 

@@ -13,6 +13,7 @@ mod checks;
 mod compare;
 mod databases;
 mod domain;
+mod drawn;
 mod each;
 mod known;
 mod numbers;
@@ -33,6 +34,7 @@ mod unpromised;
 mod uses;
 mod written;
 
+pub use beside::allowed_to_differ;
 pub use crate::value::{Rows, Value, held, list_as_json, microseconds, spelled};
 pub use cases::{Case, Row};
 pub use checks::Judge;

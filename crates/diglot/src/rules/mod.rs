@@ -114,7 +114,7 @@ use crate::page::AnnotationKind;
 use crate::rule;
 pub use crate::rule::{
     ALL, BUILT_TEXT, ENGINE_REFUSES, MISSING_STATEMENT, RELEASE_DIFFERS, RESULTS_DIFFER, Rule, SET_DIFFERS, SYNTAX,
-    TABLES_DIFFER, UNUSED_DIVERGENCE, WHERE_DIFFERS,
+    TABLES_DIFFER, UNUSED_ALLOW, UNUSED_DIVERGENCE, WHERE_DIFFERS,
 };
 use crate::source::Sources;
 use crate::tree::{Expr, Source, SourceId};
@@ -323,8 +323,9 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for page in pages {
         for annotation in &page.raw.annotations {
             let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
-            if transaction::RULES.contains(&rule.as_str()) || locked::RULES.contains(&rule.as_str()) {
-                // What these find is known when all statements are.
+            let is_found_later = transaction::RULES.contains(&rule.as_str()) || locked::RULES.contains(&rule.as_str());
+            if is_found_later || rule == RELEASE_DIFFERS.name {
+                // What these find is known when all statements are, or when those of another release have run.
                 continue;
             }
             if found.iter().any(|finding| finding.rule == rule) {

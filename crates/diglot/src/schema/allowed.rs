@@ -49,8 +49,8 @@ impl<'d> Allowed<'d> {
         for (annotation, _) in self.declared.iter().zip(&self.used).filter(|(_, used)| !**used) {
             let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
             let name = rule.split('.').next().unwrap_or(rule);
-            if name == rule::MIGRATION_DIFFERS.name {
-                // Whether a migration has something to allow is known from running it.
+            if [rule::MIGRATION_DIFFERS.name, rule::RELEASE_DIFFERS.name].contains(&name) {
+                // Whether there is something to allow is known from running it.
                 continue;
             }
             let message = format!("schema: `-- allow({rule})` has nothing to allow");

@@ -5,6 +5,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{self, Location, Tokenizer};
 
 use super::mask;
+use super::parsed::parsed;
 use crate::depth::{self, Deep};
 use crate::dialect::Dialect;
 use crate::grammar::grammar;
@@ -227,6 +228,10 @@ impl Piece {
 
     /// Parses it; an error comes with its exact place.
     pub(super) fn parse(&self, dialect: Dialect) -> Result<Statement, (String, Span)> {
+        parsed(dialect, &self.text.text, || self.parse_anew(dialect))
+    }
+
+    fn parse_anew(&self, dialect: Dialect) -> Result<Statement, (String, Span)> {
         let grammar = grammar(dialect);
         let tokens = Tokenizer::new(grammar, &self.text.text).tokenize_with_location();
         let tokens = tokens.map_err(|error| self.located(&error.into(), Location::empty()))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, Fault, Rows, Subject};
+use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Column as _, Connection as _, Executor as _, SqlSafeStr as _, Statement as _};
@@ -66,6 +66,10 @@ impl Pg {
 
     /// Puts a case's rows there, within a transaction.
     async fn put(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
+        let number = format!(
+            "SELECT setval(seqrelid::regclass, {NEW_IDS}, false) FROM pg_sequence WHERE seqmax > {NEW_IDS} AND seqincrement > 0"
+        );
+        self.plain(&number).await.map_err(Failure::engine("set where Postgres numbers from"))?;
         for filling in subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
             if let Err(error) = self.plain(&filling.sql).await {
                 return Ok(Err(self.refused_rows(subject, case, error).await?));
