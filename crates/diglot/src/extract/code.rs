@@ -157,8 +157,7 @@ impl<'t> Code<'t> {
         }
         let token = self.tokens.get(name).filter(|token| token.kind == Kind::Word)?;
         // A function without a name belongs to the one that it stands in; what follows its brackets is its result.
-        if self.language == Language::Go && owner.is_some() && (self.word(name + 1) != "(" || self.word(name) == "func")
-        {
+        if self.language == Language::Go && name != at && (self.word(name + 1) != "(" || self.word(name) == "func") {
             return None;
         }
         let mut open = name + 1;

@@ -145,8 +145,9 @@ impl<'t> Evaluator<'_, 't> {
             Kind::Symbol => return None,
         };
         while code.word(read.end) == "." && code.is(read.end + 1, Kind::Word) {
-            let is_call = code.word(read.end + 2) == "(";
-            let end = if is_call { code.behind(read.end + 2) } else { read.end + 2 };
+            let open = self.behind_types(read.end + 2);
+            let is_call = code.word(open) == "(";
+            let end = if is_call { code.behind(open) } else { open };
             let method = code.word(read.end + 1);
             let is_list = marks::is_list(&read.pieces) || method == "join" && self.gives_marks(start..read.end);
             if is_call && (is_list || method == "repeat" && marks::repeated(&read.pieces).is_some()) {
@@ -162,6 +163,20 @@ impl<'t> Evaluator<'_, 't> {
             read.end = end;
         }
         Some(read)
+    }
+
+    /// The token behind the types that a method of Rust is given, `::<Vec<_>>`, if it is given any.
+    fn behind_types(&self, at: usize) -> usize {
+        let code = self.code();
+        if code.word(at) != "::" || code.word(at + 1) != "<" {
+            return at;
+        }
+        let mut depth = 0_i32;
+        let close = (at + 1..code.tokens.len()).find(|at| {
+            depth += i32::from(code.word(*at) == "<") - i32::from(code.word(*at) == ">");
+            depth == 0
+        });
+        close.map_or(at, |close| close + 1)
     }
 
     /// Whether the only texts of a chain of calls are marks of parameters: `ids.iter().map(|_| "?").collect()`.
