@@ -12,6 +12,7 @@ mod holes;
 mod kind;
 mod lists;
 mod literal;
+mod marks;
 mod named;
 mod package;
 mod statements;

@@ -81,6 +81,8 @@ pub struct Schema {
 pub struct Table {
     /// Its name in lower case.
     pub name: String,
+    /// Its name on Postgres where that has capitals, which stand in quotes wherever it is named.
+    pub quoted: Option<String>,
     /// Where it was created.
     pub span: Span,
     /// Columns in order.

@@ -85,6 +85,8 @@ pub struct Embedded {
     pub range: Range<usize>,
     /// The parts of it that are known at run time alone; with one it is not read.
     pub holes: Vec<Range<usize>>,
+    /// The whole text where it is not among what is read: that of a schema with such parts.
+    pub unread: String,
 }
 
 impl SourceFile {

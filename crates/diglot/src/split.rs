@@ -6,7 +6,7 @@
 
 mod both;
 mod bound;
-mod built;
+pub(crate) mod built;
 mod header;
 pub(crate) mod lexer;
 mod line;
@@ -348,7 +348,8 @@ impl<'a> Splitter<'a> {
             let place = Span::new(self.file, one.place.clone());
             let name = header::sound_name(&one.name, self.noun);
             if !one.holes.is_empty() {
-                self.found.push(built::finding(self.file, self.text, &name, one));
+                let whole = self.text.get(one.range.clone()).unwrap_or_default();
+                self.found.push(built::finding(self.file, whole, &name, one));
                 self.page.broken.push(name);
                 continue;
             }

@@ -85,6 +85,8 @@ pub struct ParamUse {
     pub number: Option<String>,
     /// The placeholder's own bytes.
     pub span: Span,
+    /// The column that it is first compared with, inserted into or assigned to.
+    pub met: Option<String>,
     /// Declared nullable where it stands (`sqlc.narg`).
     pub nullable: bool,
     /// Declared a list where it stands (`sqlc.slice`).

@@ -186,3 +186,70 @@ fn a_crate_gets_the_libraries_of_the_types_in_its_tables() {
         assert!(told.stderr.contains(library) && told.stderr.contains(features), "{}", told.seen());
     }
 }
+
+/// Two stores of one program, each with its own words for what it does.
+fn program(lite: &str, post: &str) -> Project {
+    let project = Project::empty();
+    let schema = |key: &str| {
+        format!(
+            "CREATE TABLE \"Crate\" (\n  id {key} NOT NULL PRIMARY KEY,\n  bay TEXT NOT NULL,\n  size {key} NOT NULL\n);\n"
+        )
+    };
+    project.write("schema/lite.sql", schema("INTEGER"));
+    project.write("schema/post.sql", schema("BIGINT"));
+    project.write("src/lite.go", format!("package store\n{lite}"));
+    project.write("src/post.go", format!("package store\n{post}"));
+    let places = |of: &str| format!("[{of}]\nsqlite = \"{}\"\npg = \"{}\"\n", path(of, "lite"), path(of, "post"));
+    project.write("diglot.toml", format!("{SETTINGS}{}{}", places("sql"), places("schema")));
+    project
+}
+
+fn path(of: &str, page: &str) -> String {
+    if of == "sql" { format!("src/{page}.go") } else { format!("schema/{page}.sql") }
+}
+
+#[test]
+fn names_with_capitals_and_parameters_of_either_kind_meet() {
+    let lite = "func move() { exec(`UPDATE Crate SET bay = :place, size = size + :more WHERE id = :which`) }\n\
+                func all() { query(`SELECT id FROM crate WHERE bay = ? ORDER BY id`) }\n";
+    let post = "func move() { exec(`UPDATE \"Crate\" SET bay = $2, size = \"Crate\".size + $3 WHERE id = $1`) }\n\
+                func all() { query(`SELECT id FROM \"Crate\" WHERE bay = $1 ORDER BY id`) }\n";
+    let check = program(lite, post).run(&["check", "--format", "short"]);
+    assert_eq!(check.code, Some(0), "{}", check.seen());
+    // Postgres knows the table in that case alone.
+    let check = program(lite, &post.replace("FROM \"Crate\"", "FROM Crate")).run(&["check"]);
+    assert!(check.stdout.contains("Postgres calls the table `\"Crate\"`"), "{}", check.seen());
+    // A column less is a difference, whatever the parameters are called.
+    let check = program(lite, &post.replace("size = \"Crate\".size + $3", "size = $3")).run(&["check"]);
+    assert!(check.stdout.contains("move: the pages differ in what they assign (`size`)"), "{}", check.seen());
+}
+
+#[test]
+fn statements_of_programs_face_each_other_by_what_they_say() {
+    let lite = "func keepCrate() {\n\tquery(`SELECT id FROM crate WHERE bay = $1 ORDER BY id`)\n\
+                \tquery(`SELECT size FROM crate WHERE id = $1 ORDER BY size`)\n\
+                \texec(`INSERT INTO crate (id, bay, size) VALUES ($1, $2, $3)`)\n}\n";
+    let post = "func writeCrate() {\n\tquery(`SELECT size FROM \"Crate\" WHERE id = $1 ORDER BY size`)\n\
+                \tquery(`SELECT id FROM \"Crate\" WHERE bay = $1 ORDER BY id`)\n\
+                \texec(`INSERT INTO \"Crate\" (id, bay, size) VALUES ($1, $2, $3)`)\n}\n";
+    for post in [post.to_owned(), post.replace("writeCrate", "keepCrate")] {
+        let check = program(lite, &post).run(&["check", "--format", "short"]);
+        assert_eq!(check.code, Some(0), "{}", check.seen());
+        let check =
+            program(lite, &post.replace("bay = $1 ORDER", "bay < $1 ORDER")).run(&["check", "--format", "short"]);
+        assert!(check.stdout.contains("error[where-differs]"), "{}", check.seen());
+        assert!(!check.stdout.contains("missing-statement"), "{}", check.seen());
+    }
+}
+
+#[test]
+fn a_schema_that_is_put_together_is_told() {
+    let project = program("", "");
+    let text = "package store\nfunc make(space string) { exec(fmt.Sprintf(`CREATE TABLE %s.bay (id TEXT)`, space)) }\n";
+    project.write("src/post.go", text);
+    let places = "[schema]\nsqlite = \"schema/lite.sql\"\npg = [\"schema/post.sql\", \"src/post.go\"]\n";
+    project.write("diglot.toml", format!("{SETTINGS}[sql]\nsqlite = \"src/lite.go\"\npg = \"src/post.go\"\n{places}"));
+    let check = project.run(&["check", "--format", "short"]);
+    assert!(check.stdout.contains("warning[built-text]: make: `space`"), "{}", check.seen());
+    assert_eq!(project.run(&["extract"]).code, Some(0));
+}

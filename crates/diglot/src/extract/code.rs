@@ -156,6 +156,10 @@ impl<'t> Code<'t> {
             owner = (at..name).rev().find(|at| self.is(*at, Kind::Word)).map(|at| self.word(at).to_owned());
         }
         let token = self.tokens.get(name).filter(|token| token.kind == Kind::Word)?;
+        // A function without a name belongs to the one that it stands in; what follows its brackets is its result.
+        if self.language == Language::Go && name != at && (self.word(name + 1) != "(" || self.word(name) == "func") {
+            return None;
+        }
         let mut open = name + 1;
         loop {
             match self.word(open) {

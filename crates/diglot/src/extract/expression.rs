@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::code::Code;
 use super::lists::{Item, items};
 use super::literal::{Kind, Language, unescaped};
+use super::marks;
 use super::package::Package;
 
 /// A part of a text.
@@ -144,10 +145,15 @@ impl<'t> Evaluator<'_, 't> {
             Kind::Symbol => return None,
         };
         while code.word(read.end) == "." && code.is(read.end + 1, Kind::Word) {
-            let is_call = code.word(read.end + 2) == "(";
-            let end = if is_call { code.behind(read.end + 2) } else { read.end + 2 };
-            if !(is_call && SAME.contains(&code.word(read.end + 1))) {
-                read.pieces = vec![self.hole(start..end, code.word(read.end + 1).to_owned())];
+            let open = self.behind_types(read.end + 2);
+            let is_call = code.word(open) == "(";
+            let end = if is_call { code.behind(open) } else { open };
+            let method = code.word(read.end + 1);
+            let is_list = marks::is_list(&read.pieces) || method == "join" && self.gives_marks(start..read.end);
+            if is_call && (is_list || method == "repeat" && marks::repeated(&read.pieces).is_some()) {
+                read.pieces = vec![marks::hole(&read.pieces)];
+            } else if !(is_call && SAME.contains(&method)) {
+                read.pieces = vec![self.hole(start..end, method.to_owned())];
             }
             read.end = end;
         }
@@ -157,6 +163,27 @@ impl<'t> Evaluator<'_, 't> {
             read.end = end;
         }
         Some(read)
+    }
+
+    /// The token behind the types that a method of Rust is given, `::<Vec<_>>`, if it is given any.
+    fn behind_types(&self, at: usize) -> usize {
+        let code = self.code();
+        if code.word(at) != "::" || code.word(at + 1) != "<" {
+            return at;
+        }
+        let mut depth = 0_i32;
+        let close = (at + 1..code.tokens.len()).find(|at| {
+            depth += i32::from(code.word(*at) == "<") - i32::from(code.word(*at) == ">");
+            depth == 0
+        });
+        close.map_or(at, |close| close + 1)
+    }
+
+    /// Whether the only texts of a chain of calls are marks of parameters: `ids.iter().map(|_| "?").collect()`.
+    fn gives_marks(&self, tokens: Range<usize>) -> bool {
+        let code = self.code();
+        let mut texts = tokens.filter(|at| code.is(*at, Kind::Text)).map(|at| self.literal(at)).peekable();
+        texts.peek().is_some() && texts.all(|piece| marks::repeated(&[piece]).is_some())
     }
 
     /// A list of Go, which is no text itself.
@@ -210,6 +237,10 @@ impl<'t> Evaluator<'_, 't> {
                 "join" if code.word(at + 1) == "." && code.word(at + 2) == "join" => {
                     self.joined_variable(at, (open, behind), depth + 1)
                 }
+                "Repeat" | "TrimSuffix" | "TrimRight" | "vec" => self
+                    .expression(open + 1, depth + 1)
+                    .filter(|inner| marks::repeated(&inner.pieces).is_some())
+                    .map(|inner| Expression { pieces: vec![marks::hole(&inner.pieces)], ..inner }),
                 _ if PASSING.contains(&path.as_str()) || path.ends_with("QueryBuilder::new") => {
                     self.expression(open + 1, depth + 1).filter(|inner| inner.end + 1 == behind)
                 }

@@ -18,7 +18,7 @@ pub(super) enum When {
     Unclear,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Addition {
     pub(super) when: When,
     pub(super) pieces: Vec<Piece>,

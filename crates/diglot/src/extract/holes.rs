@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::expression::Piece;
+use super::marks::MARKS;
 
 /// The table `[built]`: what helpers and variables give that take part in texts which are put together.
 ///
@@ -42,6 +43,8 @@ pub(super) struct Composed {
     pub(super) origins: Vec<(Range<usize>, Range<usize>)>,
     /// The parts that nobody can know.
     pub(super) holes: Vec<Range<usize>>,
+    /// The numbers of parameters that are known at run time alone, by where the program says them.
+    numbers: BTreeMap<(usize, usize), usize>,
     /// The names of lists so far.
     lists: Vec<String>,
     conditions: usize,
@@ -80,18 +83,21 @@ impl Composed {
         let is_item = word.is_empty() && before.ends_with('(') || word == "IN";
         let filled = if let Some(text) = text {
             text
-        } else if self.text.ends_with(['$', '?']) && !next.starts_with(|c: char| c.is_alphanumeric()) {
+        } else if path != MARKS && self.text.ends_with(['$', '?']) && !next.starts_with(|c: char| c.is_alphanumeric()) {
             // The number of a parameter, which are counted in the order of the text.
-            format!("{}", self.parameters() + 1)
+            let next = self.parameters() + 1;
+            format!("{}", self.numbers.entry((place.start, place.end)).or_insert(next))
         } else if path == BOUND {
             self.parameter()
         } else if Built::has(&built.parameters, path) {
             let number =
                 code.split_once('(').and_then(|(_, rest)| rest.trim_end_matches(')').trim().parse::<usize>().ok());
             number.map_or_else(|| self.parameter(), |number| format!("${number}"))
-        } else if let Some(row) = self.row(before).filter(|_| Built::has(&built.lists, path)) {
+        } else if path == MARKS && (before.ends_with("(?") || before.ends_with("VALUES") || before.ends_with(')')) {
+            return self.fill_marks(code, place);
+        } else if let Some(row) = self.row(before).filter(|_| Built::has(&built.lists, path) || path == MARKS) {
             row
-        } else if Built::has(&built.lists, path) && is_item || path == LIST {
+        } else if (Built::has(&built.lists, path) || path == MARKS) && is_item || path == LIST {
             let name = column_before(before);
             let name = name.filter(|name| !self.lists.contains(name)).unwrap_or_else(|| {
                 let taken = |at: &usize| self.lists.contains(&counted("list", *at));
@@ -121,6 +127,26 @@ impl Composed {
             return;
         };
         self.push(&filled, place);
+    }
+
+    /// Marks behind the first of them: the other items of a list, or the other rows of VALUES.
+    fn fill_marks(&mut self, code: &str, place: &Range<usize>) {
+        let before = self.text.trim_end().len();
+        let rows = self.text.to_uppercase().rfind("VALUES").map(|at| self.text[at..].to_uppercase());
+        let is_row = rows.is_some_and(|rows| !rows.contains("SELECT") && !rows.contains(" WHERE"));
+        if self.text[..before].ends_with("(?") && !is_row {
+            self.text.truncate(before - 1);
+            self.fill(LIST, code, place, "", &Built::default());
+        } else if is_row && self.text[..before].ends_with(')') {
+            // One row stands for all.
+        } else {
+            let start = self.text.len();
+            let row = code.trim_matches(|c: char| c == ',' || c.is_whitespace());
+            self.push(row, place);
+            if !is_row || !row.contains('?') {
+                self.holes.push(start..self.text.len());
+            }
+        }
     }
 
     /// A parameter for each column of an INSERT whose row begins here.

@@ -33,8 +33,22 @@ const OBJECTS: [&str; 15] = [
     "SCHEMA",
 ];
 
+/// What a text without its first statement begins with, where that one only says how the session works.
+fn behind_settings(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let first = words(rest.split(';').next().unwrap_or_default());
+        let sets = first.first().is_some_and(|word| ["PRAGMA", "BEGIN", "SET"].contains(&word.trim_end_matches('=')));
+        match rest.split_once(';').filter(|_| sets) {
+            Some((_, behind)) => rest = behind,
+            None => return rest,
+        }
+    }
+}
+
 /// What a text gives, if it is SQL.
 pub(super) fn kind(text: &str) -> Option<Role> {
+    let text = behind_settings(text);
     let words = words(text);
     let word = |at: usize| words.get(at).map_or("", |word| word.trim_end_matches(['(', '=']));
     let has = |one: &str| words.iter().any(|word| word.trim_end_matches(['(', '=']) == one);

@@ -6,6 +6,7 @@ use super::code::Code;
 use super::expression::{Evaluator, Piece, Reference, is_too_deep};
 use super::growth::{When, block, together};
 use super::literal::{Kind, Language};
+use super::marks;
 
 /// One text of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,13 @@ pub(super) fn items(evaluator: &Evaluator<'_, '_>, join: usize, depth: usize) ->
                 found.as_mut()?.extend(given.iter().skip(1).map(|one| item(evaluator, (when, depth), one)));
             }
             word if word == variable && code.is(at, Kind::Word) && code.before(at, 1) != "." => {
-                if code.word(at + 1) == "." && code.word(at + 2) == "push" {
+                let behind = if code.word(at + 1) == "[" { code.behind(at + 1) } else { at };
+                if behind > at && code.word(behind) == "=" {
+                    // `marks[i] = "?"`
+                    let read = evaluator.expression(behind + 1, depth)?;
+                    let when = within(&blocks, base);
+                    found.as_mut()?.push(item(evaluator, (when, depth), &(behind + 1..read.end)));
+                } else if code.word(at + 1) == "." && code.word(at + 2) == "push" {
                     let given = evaluator.arguments(at + 4, code.behind(at + 3));
                     let when = within(&blocks, base);
                     found.as_mut()?.extend(given.iter().map(|one| item(evaluator, (when, depth), one)));
@@ -59,7 +66,12 @@ fn within(blocks: &[When], base: usize) -> When {
 
 fn item(evaluator: &Evaluator<'_, '_>, (when, depth): (When, usize), tokens: &Range<usize>) -> Item {
     let read = evaluator.argument(tokens, depth);
-    Item { when, pieces: read.pieces, references: read.references }
+    match when {
+        When::Unclear if marks::repeated(&read.pieces).is_some() => {
+            Item { when: When::Always, pieces: vec![marks::hole(&read.pieces)], references: Vec::new() }
+        }
+        when => Item { when, pieces: read.pieces, references: read.references },
+    }
 }
 
 /// Where the value begins that a variable is given here, alone or as one of several.
@@ -136,6 +148,17 @@ pub(super) fn expanded(pieces: &[Piece], taken: &dyn Fn(When) -> bool) -> Option
         }
     }
     Some(all)
+}
+
+/// Pieces in which a list without any item is a part that only the running program knows.
+pub(super) fn told(pieces: Vec<Piece>) -> Vec<Piece> {
+    let tell = |piece: Piece| match piece {
+        Piece::List { items, place, .. } if items.is_empty() => {
+            Piece::Hole { path: "strings.Join".to_owned(), code: "a list".to_owned(), place }
+        }
+        piece => piece,
+    };
+    pieces.into_iter().map(tell).collect()
 }
 
 /// Whether some item of a list is there under a condition alone.

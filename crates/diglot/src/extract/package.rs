@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::code::Code;
 use super::expression::{Evaluator, Piece, Reference, is_too_deep};
 use super::literal::{Kind, Language};
+use super::marks;
 
 /// Where a name is given its value.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +135,8 @@ impl<'t> Package<'t> {
         // The whole value is the text, or it is something else that begins so.
         let code = &self.files[found.file];
         let is_end = matches!(code.word(read.end), "" | ";" | ")" | "}" | ",") || is_line_end(code, read.end);
-        let is_text = is_end && read.pieces.iter().any(|piece| matches!(piece, Piece::Known { .. }));
+        let is_known = |piece: &Piece| matches!(piece, Piece::Known { .. });
+        let is_text = is_end && (read.pieces.iter().any(is_known) || marks::is_list(&read.pieces));
         is_text.then_some(Value {
             pieces: read.pieces,
             references: read.references,

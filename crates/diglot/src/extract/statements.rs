@@ -10,6 +10,7 @@ use super::holes::{Built, Composed};
 use super::kind::{begins, kind};
 use super::lists;
 use super::literal::Kind;
+use super::marks;
 use super::named::{Called, called, names};
 use super::package::{GROWING, Package};
 use crate::source::{Embedded, Role, SourceFile};
@@ -110,6 +111,11 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
     let evaluator = Evaluator { package, file };
     let (mut found, mut at) = (Vec::new(), 0);
     while at < code.tokens.len() {
+        if let Some(one) = written(&evaluator, at) {
+            at = one.tokens.end;
+            found.extend(grown(package, file, one));
+            continue;
+        }
         let begins = match code.tokens[at].kind {
             Kind::Text => true,
             Kind::Word => ![".", "::"].contains(&code.before(at, 1)),
@@ -133,6 +139,31 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
     found
 }
 
+/// A text that is begun by writing it into a variable: `write!(sql, "SELECT …")`, `fmt.Fprintf(&b, "SELECT …")`.
+fn written(evaluator: &Evaluator<'_, '_>, at: usize) -> Option<Found> {
+    let code = evaluator.code();
+    let open = match code.word(at) {
+        "write" | "writeln" if code.word(at + 1) == "!" => at + 2,
+        "Fprintf" => at + 1,
+        _ => return None,
+    };
+    let behind = code.behind(open);
+    let arguments = evaluator.arguments(open + 1, behind);
+    let [target, format, ..] = arguments.as_slice() else { return None };
+    let variable = target.clone().rev().find(|at| code.is(*at, Kind::Word))?;
+    let read = evaluator.format(format.start, behind);
+    let is_first = |piece: &Piece| matches!(piece, Piece::Known { text, .. } if begins(text.trim_start()));
+    let variable = (code.word(variable).to_owned(), code.tokens[variable].range.clone());
+    let called = Called { own: None, function: code.function_of(at), variable: Some(variable) };
+    read.pieces.first().is_some_and(is_first).then_some(Found {
+        called,
+        behind: "",
+        pieces: read.pieces,
+        references: read.references,
+        tokens: at..behind,
+    })
+}
+
 /// A text with what its function adds to it: without what is added under conditions, and with all of it.
 fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
     let code = &package.files[file];
@@ -152,10 +183,13 @@ fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
         Some(variable) => Growth { package, file, variable }.additions(found.tokens.end),
         None => Vec::new(),
     };
+    let additions = with_lists_of_marks(additions);
     let has_list = found.pieces.iter().any(|piece| matches!(piece, Piece::List { .. }));
     if additions.is_empty() && !has_list {
         return vec![found];
     }
+    // A list of which nobody sees an item is known at run time alone.
+    let found = Found { pieces: lists::told(found.pieces), ..found };
     let is_open = lists::is_open(&found.pieces)
         || additions.iter().any(|one| matches!(one.when, When::If | When::Else) || lists::is_open(&one.pieces));
     let mut all: Vec<Found> = variant(&found, &additions, &|when| when != When::If).into_iter().collect();
@@ -184,6 +218,26 @@ fn variant(found: &Found, additions: &[Addition], taken: &dyn Fn(When) -> bool) 
     }
     let (called, tokens) = (found.called.clone(), found.tokens.clone());
     Some(Found { called, behind: "", pieces, references, tokens })
+}
+
+/// Marks that a loop adds, with the commas between them, as the list that they are.
+fn with_lists_of_marks(additions: Vec<Addition>) -> Vec<Addition> {
+    let is_comma = |piece: &Piece| matches!(piece, Piece::Known { text, .. } if text.trim() == ",");
+    let is_part = |one: &Addition| {
+        one.when == When::Unclear && (marks::repeated(&one.pieces).is_some() || one.pieces.iter().all(is_comma))
+    };
+    let mut all: Vec<Addition> = Vec::new();
+    for run in additions.chunk_by(|one, next| is_part(one) && is_part(next)) {
+        let marked = run.iter().find(|one| is_part(one) && marks::repeated(&one.pieces).is_some());
+        match marked {
+            Some(one) => {
+                let pieces = vec![marks::hole(&one.pieces)];
+                all.push(Addition { when: When::Always, pieces, references: Vec::new() });
+            }
+            None => all.extend(run.iter().cloned()),
+        }
+    }
+    all
 }
 
 /// A file as far as it is read.
@@ -217,7 +271,7 @@ impl Reading {
         if let (Role::Schema, Some(b'"' | b'`')) = (role, source.get(end)) {
             self.bytes[end] = b';';
         }
-        self.embedded.push(Embedded { name, place, range: start..end, holes: Vec::new() });
+        self.embedded.push(Embedded { name, place, range: start..end, holes: Vec::new(), unread: String::new() });
     }
 
     /// Puts a text behind the end of the file.
@@ -234,6 +288,10 @@ impl Reading {
             self.tail.push_str(&composed.text);
         }
         let moved = |range: &Range<usize>| base + range.start..base + range.end;
+        let is_unread = role == Role::Schema && !composed.holes.is_empty();
+        if is_unread {
+            self.tail.push_str(&" ".repeat(composed.text.len()));
+        }
         self.origins.extend(composed.origins.iter().map(|(range, place)| (moved(range), place.clone())));
         let range = base..base + composed.text.len();
         if role == Role::Schema {
@@ -243,7 +301,8 @@ impl Reading {
             self.tail.push(';');
         }
         let holes = composed.holes.iter().map(moved).collect();
-        self.embedded.push(Embedded { name, place: named, range, holes });
+        let unread = if is_unread { composed.text.clone() } else { String::new() };
+        self.embedded.push(Embedded { name, place: named, range, holes, unread });
     }
 
     fn file(mut self, path: &str, text: &str, role: Role) -> SourceFile {

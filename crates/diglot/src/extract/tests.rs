@@ -415,3 +415,116 @@ fn list(bay: Option<&str>) {
     ];
     assert_eq!(statements("lot.rs", rust), pairs(&expected));
 }
+
+#[test]
+fn a_function_that_is_handed_on_has_the_name_of_the_one_around_it() {
+    let go = r#"package store
+func (s *store) Move(id int) error {
+	return s.inTx(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE lot SET bay = $1 WHERE id = $2", bay, id)
+		return err
+	})
+}
+func (s *store) Count() (n int, err error) {
+	err = s.with(func(c conn) (bool, error) { return c.Query("SELECT count(*) FROM lot").Scan(&n) })
+	return
+}
+func (s *store) Hooks() { s.on(func(c conn) func() map[string]int { c.Exec("DELETE FROM lot"); return nil }) }
+"#;
+    let expected = [
+        ("Move", "UPDATE lot SET bay = $1 WHERE id = $2"),
+        ("Count", "SELECT count(*) FROM lot"),
+        ("Hooks", "DELETE FROM lot"),
+    ];
+    assert_eq!(statements("lot.go", go), pairs(&expected));
+}
+
+#[test]
+fn marks_that_are_written_as_often_as_there_are_values_are_a_list() {
+    let go = r#"package store
+func (s *store) Drop(ids []any) {
+	s.db.Exec("DELETE FROM lot WHERE id IN (?" + strings.Repeat(", ?", len(ids)-1) + ") AND kept = ?", ids...)
+}
+func (s *store) Get(ids []any) { s.db.Query(`SELECT id FROM lot WHERE id IN (` + strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",") + `)`) }
+func (s *store) Add(n int) { s.db.Exec("INSERT INTO lot (id, bay) VALUES (?, ?)" + strings.Repeat(", (?, ?)", n-1)) }
+func (s *store) Some(ids []any) {
+	marks := make([]string, len(ids))
+	for i := range ids {
+		marks[i] = fmt.Sprintf("$%d", i+1)
+	}
+	s.db.Query("SELECT bay FROM lot WHERE id IN (" + strings.Join(marks, ", ") + ")")
+}
+func (s *store) Each(ids []any) {
+	var b strings.Builder
+	b.WriteString("DELETE FROM bay WHERE id IN (")
+	for i := range ids {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("?")
+	}
+	b.WriteString(")")
+}
+func (s *store) Given(parts []string) { s.db.Query("SELECT id FROM lot WHERE " + strings.Join(parts, " AND ")) }
+"#;
+    let expected = [
+        ("Drop", "DELETE FROM lot WHERE id IN (sqlc.slice('id')) AND kept = ?"),
+        ("Get", "SELECT id FROM lot WHERE id IN (sqlc.slice('id'))"),
+        ("Add", "INSERT INTO lot (id, bay) VALUES (?, ?)"),
+        ("Some", "SELECT bay FROM lot WHERE id IN (sqlc.slice('id'))"),
+        ("Each", "DELETE FROM bay WHERE id IN (sqlc.slice('id'))"),
+        ("Given", "built: SELECT id FROM lot WHERE {strings.Join(parts, \" AND \")}"),
+    ];
+    assert_eq!(statements("lot.go", go), pairs(&expected));
+    let rust = r#"
+fn drop(ids: &[i64]) {
+    let marks = ids.iter().map(|_| "?").collect::<Vec<_>>().join(", ");
+    query(&format!("DELETE FROM lot WHERE id IN ({marks})"))
+}
+fn get(ids: &[i64]) { query(&format!("SELECT id FROM lot WHERE id IN ({})", vec!["?"; ids.len()].join(","))) }
+fn named(names: &[&str]) { query(&format!("SELECT id FROM lot WHERE id IN ({})", names.join(","))) }
+"#;
+    let expected = [
+        ("drop", "DELETE FROM lot WHERE id IN (sqlc.slice('id'))"),
+        ("get", "SELECT id FROM lot WHERE id IN (sqlc.slice('id'))"),
+        ("named", "built: SELECT id FROM lot WHERE id IN ({names.join(\",\")})"),
+    ];
+    assert_eq!(statements("lot.rs", rust), pairs(&expected));
+}
+
+#[test]
+fn a_text_that_is_begun_by_writing_it_is_filled_and_grows() {
+    let rust = r#"
+fn find(params: &mut Vec<Value>, bay: Option<&str>) {
+    params.push(id.into());
+    let first = format!("${}", params.len());
+    let mut sql = String::new();
+    write!(&mut sql, "SELECT id FROM lot WHERE id = {first} OR of = {first}").unwrap();
+    if bay.is_some() {
+        let second = format!("${}", params.len());
+        write!(&mut sql, " AND bay = {second}").unwrap();
+    }
+    sql.push_str(" ORDER BY id");
+}
+"#;
+    let expected = [
+        ("find", "SELECT id FROM lot WHERE id = $1 OR of = $1 ORDER BY id"),
+        ("find_whole", "SELECT id FROM lot WHERE id = $1 OR of = $1 AND bay = $2 ORDER BY id"),
+    ];
+    assert_eq!(statements("lot.rs", rust), pairs(&expected));
+}
+
+#[test]
+fn a_schema_may_begin_with_what_sets_the_session() {
+    let text = "const A: &str = \"PRAGMA user_version = 3;\\nCREATE TABLE lot (id TEXT);\";\n\
+                const B: &str = \"BEGIN EXCLUSIVE TRANSACTION; CREATE TABLE bay (id TEXT); COMMIT\";\n\
+                const C: &str = \"PRAGMA user_version\";\nfn d() { run(&format!(\"CREATE TABLE {}.crate (id TEXT)\", space)) }\n";
+    let file = read("lot.rs", text, Role::Schema);
+    assert!(schema(&file).contains("CREATE TABLE lot (id TEXT);"), "{}", schema(&file));
+    assert!(schema(&file).contains("CREATE TABLE bay (id TEXT);"), "{}", schema(&file));
+    assert!(!schema(&file).contains("crate"), "{}", schema(&file));
+    assert_eq!(statements("lot.rs", text), pairs(&[]));
+    let told: Vec<&str> = file.embedded.iter().map(|one| one.unread.as_str()).collect();
+    assert_eq!(told, ["CREATE TABLE {space}.crate (id TEXT)"]);
+    assert!(file.embedded.iter().all(|one| file.text.get(one.range.clone()).is_some()));
+}

@@ -4,6 +4,8 @@
 //! without the words that only say which database it is for, and of a function with several statements the one that
 //! does the same to the same table.
 
+mod likeness;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::FILE as CONFIG;
@@ -125,6 +127,7 @@ fn face(sources: &Sources, pages: &mut [Page]) {
             rename(pages, facing, own);
         }
     }
+    likeness::face(sources, pages);
 }
 
 fn by_neutral_name(_: &Sources, _: &Page, raw: &RawStatement) -> Vec<String> {

@@ -8,7 +8,7 @@ use sqlparser::tokenizer::Token;
 
 use super::Lower;
 use super::functions::{self, Gives, Null};
-use super::scope::name_of;
+use super::scope::{known_as, name_of};
 use super::types;
 use crate::dialect::Dialect;
 use crate::source::Span;
@@ -153,7 +153,7 @@ impl Lower<'_> {
             WindowType::NamedWindow(name) => match self.named_window(name) {
                 Some(spec) => spec,
                 None => {
-                    let frame = name_of(name, self.dialect);
+                    let frame = known_as(name);
                     return Window { partition: Vec::new(), order: Vec::new(), frame, bounds: Vec::new() };
                 }
             },
@@ -203,7 +203,7 @@ impl Lower<'_> {
     }
 
     fn named_window(&self, name: &ast::Ident) -> Option<ast::WindowSpec> {
-        let name = name_of(name, self.dialect);
+        let name = known_as(name);
         self.windows.iter().rev().find(|(known, _)| *known == name).map(|(_, spec)| spec.clone())
     }
 

@@ -132,7 +132,7 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
         if let Some(made_by) = document(tokens, i, used, dialect) {
             edited.rewrites.push(Rewrite { span, by: Replacement::Document { made_by } });
         }
-        edited.params.push(ParamUse { name, number: None, span, nullable, list });
+        edited.params.push(ParamUse { name, number: None, met: None, span, nullable, list });
         let leaf = Leaf::Param(edited.params.len() - 1);
         edited.leaf(leaf, span);
         return used;
@@ -204,7 +204,14 @@ fn list(tokens: &[Tok], i: usize, dialect: Dialect, edited: &mut Edited) -> Opti
         return None;
     }
     let place = tokens[open + 1].span.to(tokens[close - 1].span);
-    edited.params.push(ParamUse { name: name.clone(), number: None, span: place, nullable: false, list: true });
+    edited.params.push(ParamUse {
+        name: name.clone(),
+        number: None,
+        met: None,
+        span: place,
+        nullable: false,
+        list: true,
+    });
     let leaf = Leaf::Param(edited.params.len() - 1);
     let put = |edited: &mut Edited, token: Token, span: Span| edited.tokens.push(Tok { token, span });
     match dialect {

@@ -3,7 +3,7 @@
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, ObjectName, TableFactor};
 
 use super::Lower;
-use super::scope::{Columns, Scope, Visible, name_of, visible_columns};
+use super::scope::{Columns, Scope, Visible, known_as, name_of, visible_columns};
 use super::table_functions;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -106,7 +106,7 @@ impl Lower<'_> {
         for column in columns {
             let ident = column.0.last().and_then(|part| part.as_ident())?;
             let span = self.place_of(ident.span);
-            equations.push((name_of(ident, self.dialect), span));
+            equations.push((known_as(ident), span));
         }
         self.equations(equations, left, right)
     }
@@ -196,9 +196,9 @@ impl Lower<'_> {
     /// A table, view or CTE.
     pub(super) fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>) -> Source {
         let place = self.place(name);
-        let idents: Vec<String> =
-            name.0.iter().filter_map(|part| part.as_ident()).map(|ident| name_of(ident, self.dialect)).collect();
+        let idents: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(known_as).collect();
         let table = idents.last().cloned().unwrap_or_default();
+        let written = name.0.last().and_then(|part| part.as_ident()).map(|ident| name_of(ident, self.dialect));
         let has_partitions = self.schema.tables.get(&table).is_some_and(|table| !table.partitioned_by.is_empty());
         let is_before = |only: &Span| {
             let between = Span { start: only.end, end: place.start, ..place };
@@ -212,7 +212,7 @@ impl Lower<'_> {
             Some(cte) => (SourceKind::Cte(table.clone()), cte.columns, cte.complete),
             None if idents.len() == 1 && self.takes_rows(&table) => return self.rows_taken(&table, alias, place),
             None => {
-                let found = self.schema_columns(&idents, &table, place);
+                let found = self.schema_columns(&idents, (&table, written.as_deref().unwrap_or(&table)), place);
                 let complete = found.is_some();
                 (SourceKind::Table(table.clone()), found.unwrap_or_default(), complete)
             }
@@ -221,8 +221,14 @@ impl Lower<'_> {
     }
 
     /// The columns of a table; none (and a finding) when there is no such table.
-    fn schema_columns(&mut self, path: &[String], table: &str, place: Span) -> Option<Columns> {
+    fn schema_columns(&mut self, path: &[String], (table, written): (&str, &str), place: Span) -> Option<Columns> {
         if let Some(found) = self.schema.tables.get(table) {
+            if self.dialect == Dialect::Pg && found.quoted.as_deref().unwrap_or(table) != written {
+                let own = found.quoted.as_ref().map_or_else(|| table.to_owned(), |name| format!("\"{name}\""));
+                let message = format!("`{}` reads `{written}`, and Postgres calls the table `{own}`", self.name);
+                let finding = Diagnostic::error(rule::UNKNOWN_TABLE, message, place, "no such table in this case");
+                self.report(finding.help(format!("write `{own}`: Postgres reads a name without quotes in lower case")));
+            }
             if let (Some(within), [_]) = (&found.within, path) {
                 let message = format!("`{}` reads `{table}`, which is in the schema `{within}`", self.name);
                 let finding = Diagnostic::error(rule::UNKNOWN_TABLE, message, place, "not found without its schema")
@@ -267,7 +273,7 @@ impl Lower<'_> {
     ) -> Source {
         let (mut called, mut span) = (name.to_owned(), place);
         if let Some(alias) = alias {
-            called = name_of(&alias.name, self.dialect);
+            called = known_as(&alias.name);
             span = span.to(self.alias_span(alias));
             let renames = self.alias_columns(alias);
             columns.iter_mut().zip(renames).for_each(|(column, name)| column.0 = name);
@@ -354,7 +360,7 @@ impl Lower<'_> {
         ordinality: bool,
         span: Span,
     ) -> Source {
-        let called = alias.map(|alias| name_of(&alias.name, self.dialect));
+        let called = alias.map(|alias| known_as(&alias.name));
         let (mut columns, mut complete) = table_functions::columns(self.dialect, name, &args, called.as_deref());
         if ordinality {
             columns.push(("ordinality".to_owned(), Some(Type::required(Base::Int64))));
@@ -363,7 +369,7 @@ impl Lower<'_> {
             let typed = |column: &ast::TableAliasColumnDef| {
                 let ty = column.data_type.as_ref().map(|ty| ty.to_string().to_lowercase());
                 let base = ty.and_then(|ty| super::types::named(self.dialect, &ty));
-                (name_of(&column.name, self.dialect), base.map(Type::optional))
+                (known_as(&column.name), base.map(Type::optional))
             };
             (columns, complete) = (alias.columns.iter().map(typed).collect(), true);
         }

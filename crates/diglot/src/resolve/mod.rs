@@ -42,7 +42,7 @@ pub(crate) use numbered::facing_names;
 pub(crate) use unnamed::name_columns;
 
 use self::edit::Edited;
-use self::scope::{Cte, Scope, name_of};
+use self::scope::{Cte, Scope, known_as};
 use self::text::Text;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
@@ -160,6 +160,9 @@ fn lower<'a>(
         let finding = Diagnostic::error(rule::SYNTAX, message, raw.header_span, "nothing follows");
         lower.report(finding.help("write the statement below the header"));
     }
+    for param in &mut lower.params {
+        param.met = lower.hints.get(&param.name).cloned();
+    }
     lower
 }
 
@@ -242,7 +245,7 @@ struct Lower<'a> {
     params: Vec<ParamUse>,
     /// What the driver is to get in other words.
     rewrites: Vec<Rewrite>,
-    /// What numbered parameters are used for.
+    /// What parameters are used for.
     hints: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -350,7 +353,7 @@ impl Lower<'_> {
     }
 
     fn cte_part(&mut self, cte: &ast::Cte, recursive: bool) {
-        let name = name_of(&cte.alias.name, self.dialect);
+        let name = known_as(&cte.alias.name);
         let open = self.text.tokens_in(cte.closing_paren_token.0.span).and_then(|(close, _)| self.text.partner(close));
         let materialized = open.and_then(|open| {
             let at = self.text.tokens.get(open)?.span;
@@ -388,7 +391,7 @@ impl Lower<'_> {
 
     /// Whether a word is a column of some level in sight.
     fn is_column(&self, ident: &ast::Ident) -> bool {
-        let name = name_of(ident, self.dialect);
+        let name = known_as(ident);
         let has = |scope: &Scope| scope.visible.iter().any(|v| v.columns.iter().any(|(column, _)| *column == name));
         self.scopes.iter().any(has)
     }
@@ -399,10 +402,10 @@ impl Lower<'_> {
             || self.params.iter().any(|param| param.name == name && param.nullable)
     }
 
-    /// Notes what a numbered parameter is used for.
+    /// Notes what a parameter is used for.
     fn hint(&mut self, value: &Expr, name: &str) {
         match &value.kind {
-            ExprKind::Param(param) if param.starts_with('?') => {
+            ExprKind::Param(param) => {
                 self.hints.entry(param.clone()).or_insert_with(|| name.to_owned());
             }
             ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => self.hint(expr, name),

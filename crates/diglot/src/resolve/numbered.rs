@@ -1,4 +1,4 @@
-//! Names of numbered parameters beside a list that the facing page names.
+//! Names of numbered parameters beside parameters that the facing page names: what both meet tells which is which.
 //!
 //! `sqlc.slice(lane)` has the name of the column that it stands beside. Where the column meets another parameter too, the
 //! facing page counts the two in their order, `lane` and `lane_2`, and would call the list by the other's name.
@@ -26,6 +26,41 @@ pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<Stri
         let pairs = rest.iter().zip(others());
         names.extend(pairs.filter_map(|(param, facing)| Some((param.number.clone()?, facing.name.clone()))));
     }
+    if names.is_empty() && theirs.iter().all(|param| param.number.is_none()) {
+        names = met_names(&ours, &theirs);
+    }
+    names
+}
+
+/// The names of the facing page for numbers that meet the same column, in their order where several do; the one that is
+/// left over on each page is the same too.
+fn met_names(ours: &[&ParamUse], theirs: &[&ParamUse]) -> BTreeMap<String, String> {
+    let mut names = BTreeMap::new();
+    let columns: BTreeSet<&str> = ours.iter().filter_map(|param| param.met.as_deref()).collect();
+    for column in columns {
+        let of = |page: &[&ParamUse]| -> Vec<ParamUse> {
+            page.iter().filter(|param| param.met.as_deref() == Some(column)).map(|param| (*param).clone()).collect()
+        };
+        let (own, facing) = (of(ours), of(theirs));
+        if own.len() == facing.len() {
+            let pairs = own.into_iter().zip(facing);
+            names.extend(pairs.filter_map(|(param, facing)| Some((param.number?, facing.name))));
+        }
+    }
+    let known = |number: &Option<String>| number.as_ref().is_some_and(|number| names.contains_key(number));
+    let left: Vec<&&ParamUse> = ours.iter().filter(|param| !known(&param.number)).collect();
+    let given: BTreeSet<&String> = names.values().collect();
+    let free: Vec<&&ParamUse> = theirs.iter().filter(|param| !given.contains(&param.name)).collect();
+    let last = match (left.as_slice(), free.as_slice()) {
+        ([own], [facing]) => own.number.clone().map(|number| (number, facing.name.clone())),
+        _ => None,
+    };
+    // A number that keeps its own name may not have one that another number takes.
+    let is_taken = |param: &&&ParamUse| given.contains(&param.name);
+    if last.is_none() && left.iter().any(is_taken) {
+        return BTreeMap::new();
+    }
+    names.extend(last);
     names
 }
 

@@ -3,7 +3,7 @@
 use sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind};
 
 use super::Lower;
-use super::scope::{self, name_of};
+use super::scope::{self, known_as, name_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::rule;
@@ -33,7 +33,7 @@ impl Lower<'_> {
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(owner), options) => {
                     let place = self.place(owner);
                     self.clauses_of_star(options, place);
-                    let name = owner.0.last().and_then(|part| part.as_ident()).map(|i| name_of(i, self.dialect));
+                    let name = owner.0.last().and_then(|part| part.as_ident()).map(known_as);
                     let last = self.text.last_of(place);
                     let span = place.to(self.text.bytes(last, last + 2));
                     let mut expanded = self.star(name.as_deref(), span);

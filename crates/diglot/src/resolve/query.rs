@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use super::Lower;
 use super::clauses::direction;
 use super::output::outputs_of;
-use super::scope::{Cte, Scope, name_of};
+use super::scope::{Cte, Scope, known_as};
 use super::table_functions;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -57,7 +57,7 @@ impl Lower<'_> {
     /// Lowers the query of a CTE and makes its name known.
     pub(super) fn cte_query(&mut self, cte: &ast::Cte, recursive: bool) -> (String, Query) {
         self.clauses_of_cte(cte);
-        let name = name_of(&cte.alias.name, self.dialect);
+        let name = known_as(&cte.alias.name);
         let renames = self.alias_columns(&cte.alias);
         if recursive {
             self.recursion = Some((name.clone(), renames.clone()));
@@ -80,7 +80,7 @@ impl Lower<'_> {
 
     /// The names in `name(a, b)`.
     pub(super) fn alias_columns(&self, alias: &ast::TableAlias) -> Vec<String> {
-        alias.columns.iter().map(|column| name_of(&column.name, self.dialect)).collect()
+        alias.columns.iter().map(|column| known_as(&column.name)).collect()
     }
 
     /// Lowers a query whose CTEs are already known.
@@ -219,7 +219,7 @@ impl Lower<'_> {
     fn select(&mut self, node: &ast::Select) -> Select {
         self.clauses_of_select(node);
         let aliases = node.projection.iter().filter_map(|item| match item {
-            SelectItem::ExprWithAlias { expr, alias } => Some((name_of(alias, self.dialect), expr.clone())),
+            SelectItem::ExprWithAlias { expr, alias } => Some((known_as(alias), expr.clone())),
             _ => None,
         });
         let aliases = aliases.collect();
@@ -227,7 +227,7 @@ impl Lower<'_> {
         let windows = self.windows.len();
         for definition in &node.named_window {
             if let NamedWindowExpr::WindowSpec(spec) = &definition.1 {
-                self.windows.push((name_of(&definition.0, self.dialect), spec.clone()));
+                self.windows.push((known_as(&definition.0), spec.clone()));
             }
         }
         let from = self.from(&node.from);
@@ -360,7 +360,7 @@ impl Lower<'_> {
                 _ => None,
             },
             ast::Expr::Identifier(ident) => {
-                let name = name_of(ident, self.dialect);
+                let name = known_as(ident);
                 outputs.iter().find(|(output, _)| *output == name)
             }
             _ => None,

@@ -69,12 +69,17 @@ pub(super) struct Cte {
     pub complete: bool,
 }
 
-/// A name in the case in which the dialect keeps it.
+/// A name in the case in which the dialect gives it to whoever reads the rows.
 pub(super) fn name_of(ident: &Ident, dialect: Dialect) -> String {
     match (dialect, ident.quote_style) {
         (Dialect::Pg, Some(_)) => ident.value.clone(),
         _ => ident.value.to_lowercase(),
     }
+}
+
+/// A name of a table, a column or an alias as both pages may call it: SQLite knows no difference of case.
+pub(super) fn known_as(ident: &Ident) -> String {
+    ident.value.to_lowercase()
 }
 
 /// What looking for a column found.
@@ -95,8 +100,8 @@ impl Lower<'_> {
 
     /// Resolves `[qualifier.]name`.
     pub(super) fn column(&mut self, qualifier: Option<&Ident>, ident: &Ident, span: Span) -> Expr {
-        let name = name_of(ident, self.dialect);
-        let owner = qualifier.map(|q| name_of(q, self.dialect));
+        let name = known_as(ident);
+        let owner = qualifier.map(known_as);
         let mut known_owner = false;
         for level in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[level];
@@ -130,7 +135,7 @@ impl Lower<'_> {
 
     /// The value behind an alias of the innermost select list.
     pub(super) fn output_alias(&mut self, ident: &Ident, span: Span) -> Option<Expr> {
-        let name = name_of(ident, self.dialect);
+        let name = known_as(ident);
         let aliases = &mut self.scopes.last_mut()?.aliases;
         let at = aliases.iter().position(|(alias, _)| *alias == name)?;
         // The alias is out of sight inside its own value.
@@ -144,7 +149,7 @@ impl Lower<'_> {
 
     /// A bare word that names a whole row of a relation; the value itself where the row is one value.
     pub(super) fn whole_row(&self, ident: &Ident, span: Span) -> Option<Expr> {
-        let name = name_of(ident, self.dialect);
+        let name = known_as(ident);
         let is_column = |scope: &Scope| !matches!(find(scope, &name, self.dialect), Found::Nothing);
         if self.scopes.iter().any(is_column) {
             return None;

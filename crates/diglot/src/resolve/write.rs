@@ -5,7 +5,7 @@ use sqlparser::ast::{TableFactor, TableObject, UpdateTableFromKind};
 use sqlparser::tokenizer::{Span as TokenSpan, Token};
 
 use super::Lower;
-use super::scope::{Columns, Scope, Visible, name_of};
+use super::scope::{Columns, Scope, Visible, known_as};
 use super::text::{Text, Tok};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -103,7 +103,7 @@ impl Lower<'_> {
     }
 
     fn known_column(&mut self, ident: &ast::Ident, span: Span, target: &Source) -> (String, Span) {
-        let name = name_of(ident, self.dialect);
+        let name = known_as(ident);
         let known = target.columns.iter().any(|(column, _)| *column == name);
         let of_index = self.schema.tables.get(&target.alias).is_some_and(|table| table.searched && table.name == name);
         let is_own = self.dialect == Dialect::Sqlite && (name == "rowid" || of_index);
@@ -264,7 +264,7 @@ impl Lower<'_> {
     fn constraint(&mut self, name: &ObjectName, target: &Source) -> Option<Vec<String>> {
         let span = self.place(name);
         let ident = name.0.last().and_then(|part| part.as_ident())?;
-        let name = name_of(ident, self.dialect);
+        let name = known_as(ident);
         let SourceKind::Table(table) = &target.kind else { return None };
         let table = self.schema.tables.get(table)?;
         if let Some(columns) = table.constraints.get(&name) {

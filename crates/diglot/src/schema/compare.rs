@@ -146,7 +146,12 @@ impl Pair {
         let item = format!("{}.{}", table.name, ours.name);
         let both = |here: &str, there: &str| ((ours.span, here.to_owned()), Some((theirs.span, there.to_owned())));
         self.facts += 3;
-        let unfit = || storage::unfit(&table.name, ours, theirs).or_else(|| types(ours, theirs));
+        let is_bounded = || {
+            let mut conditions = table.checks.iter().flat_map(|check| &check.conjuncts);
+            bound(theirs).is_some_and(|bound| conditions.any(|condition| *condition == bound))
+        };
+        let types = || types(ours, theirs).filter(|_| !is_bounded());
+        let unfit = || storage::unfit(&table.name, ours, theirs).or_else(types);
         if let Some((why, help)) = storage::counted(table, ours, theirs).or_else(unfit) {
             let (here, there) = both(&ours.declared, &theirs.declared);
             self.differs("type", &item, format!("schema: `{item}`: {why}"), here, there, &help);
@@ -491,10 +496,17 @@ fn guards_type(condition: &String, sqlite: &Table, pg: &Table) -> bool {
             Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => vec![format!("json_valid({name})")],
             Base::Enum(ref words) => vec![words_check(name, &words.words)],
             Base::Uuid => vec![format!("=(16, length({name}))"), format!("=(length({name}), 16)")],
+            Base::Text => bound(other).into_iter().collect(),
             _ => Vec::new(),
         };
         texts.contains(condition)
     })
+}
+
+/// The check of SQLite that says what the length of a `varchar(30)` says.
+fn bound(pg: &Column) -> Option<String> {
+    let length = ["varchar(", "character varying("].iter().find_map(|name| pg.declared.strip_prefix(name))?;
+    Some(format!("<=(length({}), {})", pg.name, length.strip_suffix(')')?.trim()))
 }
 
 /// The check of SQLite that lets a column hold the words of an enum and no others.

@@ -17,6 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::rule;
 use crate::source::{FileId, Sources, Span};
+use crate::split::built;
 use crate::types::{Base, Enum};
 
 /// Reads the migrations of one dialect, in the order of `files`.
@@ -51,6 +52,9 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         let name = source.path.rsplit('/').next().unwrap_or(&source.path);
         reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
         reader.step = Step::of(*file, up(&source.text), dialect, &reader.step);
+        for one in source.embedded.iter().filter(|one| !one.holes.is_empty()) {
+            reader.report(built::finding(*file, &one.unread, &one.name, one));
+        }
         for piece in migration::pieces(up(&source.text), *file, dialect) {
             if dialect == Dialect::Pg && piece.is_block() {
                 reader.in_block(|reader| reader.block(&source.text, &piece));
@@ -268,6 +272,13 @@ impl Reader {
         let [.., schema, _] = name.0.as_slice() else { return None };
         let schema = schema.as_ident().map(key::lower).filter(|_| self.dialect == Dialect::Pg);
         schema.filter(|schema| !["public", "pg_temp", "pg_catalog"].contains(&schema.as_str()))
+    }
+
+    /// A name of Postgres as it has to be written, where that takes quotes for its capitals.
+    pub(super) fn quoted(&self, name: &ObjectName) -> Option<String> {
+        let ident = name.0.last()?.as_ident().filter(|_| self.dialect == Dialect::Pg)?;
+        let has_capitals = ident.quote_style.is_some() && ident.value != ident.value.to_lowercase();
+        has_capitals.then(|| ident.value.clone())
     }
 
     /// A finding about something that could not be read.

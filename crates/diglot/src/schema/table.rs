@@ -24,6 +24,7 @@ impl Reader {
         let mut table = Table::new(name, span);
         table.strict = piece.strict;
         table.within = self.within(&create.name);
+        table.quoted = self.quoted(&create.name);
         table.partition = create.partition_of.is_some();
         if let Some(parent) = create.partition_of.as_ref().and_then(|parent| self.schema.tables.get(&last(parent))) {
             table.columns.clone_from(&parent.columns);
@@ -251,6 +252,7 @@ impl Reader {
                     key.table.clone_from(&new);
                 }
                 table.name = new;
+                table.quoted = self.quoted(name);
             }
             AlterTableOperation::AddConstraint { constraint, not_valid } => {
                 let span = piece.place(sqlparser::ast::Spanned::span(constraint));
@@ -333,6 +335,7 @@ impl Table {
     pub(super) fn new(name: String, span: Span) -> Self {
         Self {
             name,
+            quoted: None,
             span,
             columns: Vec::new(),
             primary_key: Vec::new(),

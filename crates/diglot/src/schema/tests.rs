@@ -449,6 +449,24 @@ fn compared(sqlite: &str, pg: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_check_of_the_length_faces_the_length_of_a_type() {
+    let lite = |checks: &str| format!("CREATE TABLE lot (id integer NOT NULL PRIMARY KEY, bay text NOT NULL{checks});");
+    let pg = "CREATE TABLE lot (id bigint NOT NULL PRIMARY KEY, bay varchar(20) NOT NULL);";
+    let padded = pg.replace("varchar(20)", "char(20)");
+    let when = "WHEN length(NEW.bay) > 20 BEGIN SELECT RAISE(ABORT, 'long'); END;";
+    let triggers = ["INSERT", "UPDATE"].map(|event| format!("CREATE TRIGGER {event}_lot BEFORE {event} ON lot {when}"));
+    assert_eq!(compared(&lite(" CHECK (length(bay) <= 20)"), pg), [""; 0]);
+    assert_eq!(compared(&lite(", CHECK (20 >= length(bay) AND length(bay) > 0)"), pg).len(), 1);
+    assert_eq!(compared(&(lite("") + &triggers.concat()), pg), [""; 0]);
+    for (lite, pg) in
+        [(lite(""), pg), (lite(" CHECK (length(bay) <= 21)"), pg), (lite(" CHECK (length(bay) <= 20)"), &padded)]
+    {
+        let found = compared(&lite, pg);
+        assert!(found.iter().any(|found| found.contains("Postgres refuses or pads texts")), "{found:?}");
+    }
+}
+
+#[test]
 fn triggers_that_refuse_rows_are_checks_where_both_ways_of_writing_are_watched() {
     let table = "CREATE TABLE lot (id integer NOT NULL PRIMARY KEY, state text NOT NULL, n bigint NOT NULL);";
     let trigger = |name: &str, event: &str, body: &str| {

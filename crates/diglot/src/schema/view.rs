@@ -29,6 +29,7 @@ impl Reader {
         let mut view = Table::new(name, piece.place(create.name.span()));
         view.view = true;
         view.within = self.within(&create.name);
+        view.quoted = self.quoted(&create.name);
         view.columns = self.query_columns(piece, &create.query);
         for (column, named) in view.columns.iter_mut().zip(&create.columns) {
             column.name = lower(&named.name);

@@ -6,9 +6,10 @@ use crate::rule;
 use crate::source::{Embedded, FileId, Span};
 
 /// A text of which only the running program knows the whole, told at the first part that nobody can follow.
-pub(super) fn finding(file: FileId, text: &str, name: &str, one: &Embedded) -> Diagnostic {
+pub(crate) fn finding(file: FileId, whole: &str, name: &str, one: &Embedded) -> Diagnostic {
     let hole = one.holes.first().unwrap_or(&one.range).clone();
-    let code = text.get(hole.clone()).unwrap_or_default().trim_matches(['{', '}']);
+    let within = hole.start.saturating_sub(one.range.start)..hole.end.saturating_sub(one.range.start);
+    let code = whole.get(within).unwrap_or_default().trim_matches(['{', '}']);
     let code = code.lines().next().unwrap_or_default();
     let message = format!("{name}: `{code}` is known at run time alone, so the text was not compared");
     let finding = Diagnostic::warning(rule::BUILT_TEXT, message, Span::new(file, hole), "one part of the text");
@@ -20,7 +21,6 @@ pub(super) fn finding(file: FileId, text: &str, name: &str, one: &Embedded) -> D
              `conditions = [\"{called}\"]`, or below `[built.texts]` `\"{called}\" = \"its text\"`"
         )),
     };
-    let whole = text.get(one.range.clone()).unwrap_or_default();
     let words = whole.split_whitespace().collect::<Vec<_>>().join(" ");
     finding.help("or write the whole statement in one constant").sealed(seal(&words))
 }
