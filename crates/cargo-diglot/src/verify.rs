@@ -164,9 +164,8 @@ impl Sides {
                     Some((own, _)) if !says_the_same(then, &self.new.inputs.sources.file(*own).text) => {
                         let message = format!("migration {stem} reads otherwise than in {}", self.revision);
                         let place = self.head(*own, false);
-                        Diagnostic::error(RELEASE_DIFFERS, message, place, "databases have run what it was").help(
-                            "leave migrations that have run as they are, and write what changes into a new one",
-                        )
+                        Diagnostic::error(RELEASE_DIFFERS, message, place, "databases have run what it was")
+                            .help("leave migrations that have run as they are, and write what changes into a new one")
                     }
                     Some(_) => continue,
                 };

@@ -89,7 +89,8 @@ fn a_clash_shows_the_rows_and_what_either_tables_answer() {
 fn what_is_meant_is_allowed_with_a_reason_and_no_longer_than_it_is_needed() {
     let case = CASES.split("-- case: ").find(|case| case.starts_with("other_word: ")).expect("the case");
     let project = project(&parts(case, "-- part: "));
-    let allowed = "programs of v1 beside the migrations of now: yes, with what is allowed of job_count (SQLite, Postgres)";
+    let allowed =
+        "programs of v1 beside the migrations of now: yes, with what is allowed of job_count (SQLite, Postgres)";
     // With its name beside the migrations, and above the statement.
     project.write("schema/divergences.sql", "-- allow(release-differs.job_count): they are stopped before.\n");
     let ended = verify(&project, &[]);
@@ -103,7 +104,8 @@ fn what_is_meant_is_allowed_with_a_reason_and_no_longer_than_it_is_needed() {
     assert!(!project.check().stdout.contains("allow"), "{}", project.check().seen());
     // Of a migration, and of a statement that does not differ.
     project.edit("schema/pg/0001_first.sql", "title text", "title varchar");
-    let beside = "-- allow(release-differs.0001_first): nobody ran it.\n-- allow(release-differs.job_list): it differed once.\n";
+    let beside =
+        "-- allow(release-differs.0001_first): nobody ran it.\n-- allow(release-differs.job_list): it differed once.\n";
     project.write("schema/divergences.sql", beside);
     let ended = verify(&project, &[]);
     assert!(!ended.stdout.contains("reads otherwise"), "{}", ended.seen());

@@ -34,8 +34,8 @@ mod unpromised;
 mod uses;
 mod written;
 
-pub use beside::allowed_to_differ;
 pub use crate::value::{Rows, Value, held, list_as_json, microseconds, spelled};
+pub use beside::allowed_to_differ;
 pub use cases::{Case, Row};
 pub use checks::Judge;
 pub use compare::{Answer, Difference, Fault, NEW_IDS, TableRows};

@@ -33,7 +33,7 @@ pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<Stri
 }
 
 /// The names of the facing page for numbers that meet the same column, in their order where several do; the one that is
-/// left over on each page is the same too.
+/// left over on each page is the same too, where one of them meets none.
 fn met_names(ours: &[&ParamUse], theirs: &[&ParamUse]) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     let columns: BTreeSet<&str> = ours.iter().filter_map(|param| param.met.as_deref()).collect();
@@ -52,7 +52,10 @@ fn met_names(ours: &[&ParamUse], theirs: &[&ParamUse]) -> BTreeMap<String, Strin
     let given: BTreeSet<&String> = names.values().collect();
     let free: Vec<&&ParamUse> = theirs.iter().filter(|param| !given.contains(&param.name)).collect();
     let last = match (left.as_slice(), free.as_slice()) {
-        ([own], [facing]) => own.number.clone().map(|number| (number, facing.name.clone())),
+        // Two that meet different columns are not the same.
+        ([own], [facing]) if own.met.is_none() || facing.met.is_none() => {
+            own.number.clone().map(|number| (number, facing.name.clone()))
+        }
         _ => None,
     };
     // A number that keeps its own name may not have one that another number takes.

@@ -91,12 +91,13 @@ impl Scene<'_> {
             choices.extend(domain::beside_others(name, &leaves, kind.is_none()));
         }
         if choices.is_empty() {
-            let any = subject.fields.get(&(key.clone(), vec!["*".to_owned()])).map(String::as_str);
-            let leaves = match any {
-                Some(_) => domain::leaves(self.place(key, &Base::Text, false), any, false),
+            let name = "a";
+            let kind = subject.fields.get(&(key.clone(), vec![name.to_owned()])).map(String::as_str);
+            let leaves = match kind {
+                Some(_) => domain::leaves(self.place(key, &Base::Text, false), kind, false),
                 None => vec![core(Value::Json(json!(1)))],
             };
-            choices = domain::beside_others("a", &leaves, any.is_none());
+            choices = domain::beside_others(name, &leaves, kind.is_none());
         }
         choices
     }
