@@ -243,7 +243,7 @@ rules! {
 
 /// The rules whose findings running both pages decides: what they warn of would show in rows. What they do not list is
 /// about locks, plans, shards, other rows than those of today, or the texts themselves.
-const DECIDED_BY_ROWS: [Rule; 48] = [
+const DECIDED_BY_ROWS: [Rule; 49] = [
     ALIAS_SHADOWS,
     CAST_LENGTH,
     CAST_WIDTH,
@@ -290,6 +290,7 @@ const DECIDED_BY_ROWS: [Rule; 48] = [
     TEXT_ORDER,
     TIME_FORMAT,
     UNKNOWN_OPERATION,
+    UPDATE_FROM_MANY,
     VALUE_AS_TEXT,
     WHERE_DIFFERS,
 ];

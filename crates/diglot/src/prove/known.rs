@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::pool::Pool;
 use super::subject::{Prover, Subject};
+use super::tables::TableColumn;
 use super::uses::{Key, Looks, Uses};
 use crate::dialect::Both;
 use crate::schema::{By, Schema};
@@ -48,6 +49,7 @@ impl Prover<'_> {
                 let known = subject.tables.iter().find(|known| known.name == *table);
                 let column = known.and_then(|known| known.columns.iter().find(|known| known.name == *column));
                 pool.constant |= column.is_some_and(|column| column.is_one_sided());
+                pool.kept = pool.kept.or_else(|| column.and_then(TableColumn::whole_range));
             }
             let (table, name) = match key {
                 Key::Column(table, column) => (table.as_str(), column.as_str()),

@@ -21,6 +21,8 @@ pub(super) struct Pool {
     pub(super) closed: bool,
     /// The least and the greatest number.
     pub(super) range: Option<(i64, i64)>,
+    /// Between which numbers a CHECK keeps a column of them: what meets it is tried there, and may be anything.
+    pub(super) kept: Option<(i64, i64)>,
     /// One page alone has it, so it holds one value everywhere.
     pub(super) constant: bool,
     /// It bounds how many rows come.
@@ -61,6 +63,7 @@ impl Pool {
         checked: Vec::new(),
         closed: false,
         range: None,
+        kept: None,
         constant: false,
         bound: false,
         pattern: false,

@@ -149,6 +149,13 @@ impl TableColumn {
         }
     }
 
+    /// Between which whole numbers CHECKs keep it.
+    pub(super) fn whole_range(&self) -> Option<(i64, i64)> {
+        let (least, most) = self.range?;
+        let end = |n: i128| n.clamp(i64::MIN.into(), i64::MAX.into()).try_into().ok();
+        Some((end(least)?, end(most)?))
+    }
+
     /// Whether one page alone has it, in any form.
     pub(super) fn is_one_sided(&self) -> bool {
         self.list.is_none() && (self.sqlite.is_none() || self.pg.is_none())

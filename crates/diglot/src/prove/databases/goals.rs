@@ -328,9 +328,11 @@ impl<'t, 's> Page<'t, 's> {
             // The most of one row is that row's.
             ("max" | "min" | "sum" | "avg" | "total", [only]) => self.term(only, depth),
             ("coalesce" | "ifnull", args) => Term::of("coalesce", args.iter().map(|arg| self.term(arg, depth))),
-            ("lower" | "upper" | "trim" | "nullif", args) => {
-                Term::of(name, args.iter().map(|arg| self.term(arg, depth)))
-            }
+            (
+                "lower" | "upper" | "trim" | "btrim" | "ltrim" | "rtrim" | "nullif" | "replace" | "substr"
+                | "substring" | "left" | "abs",
+                args,
+            ) => Term::of(name, args.iter().map(|arg| self.term(arg, depth))),
             ("length" | "char_length", [text]) => Term::of("length", [self.term(text, depth)]),
             ("datetime" | "date" | "timezone" | "to_timestamp", [only]) => self.term(only, depth),
             _ => Term::Unknown,

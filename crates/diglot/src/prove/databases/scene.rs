@@ -226,7 +226,7 @@ impl<'s> Scene<'s> {
                     self.add(Spot::Member(seat, at, path), choices);
                 }
             } else if subject.is_free(&key) {
-                let place = Place { range: whole(column), ..self.place(&key, &column.base, column.nullable) };
+                let place = Place { range: column.whole_range(), ..self.place(&key, &column.base, column.nullable) };
                 let choices = domain::choices(place).into_iter().map(|choice| fitted(choice, column));
                 let (allowed, refused): (Vec<Choice>, Vec<Choice>) = choices.partition(|choice| {
                     choice.value.as_ref().is_none_or(|value| subject.checks.allow(&table.name, column, value))
@@ -417,13 +417,6 @@ fn carried_or_null(nullable: bool, tier: Tier) -> Vec<Choice> {
     [Choice { value: None, tier: Tier::Core }].into_iter().chain(null).collect()
 }
 
-/// Between which numbers a column is kept.
-fn whole(column: &TableColumn) -> Option<(i64, i64)> {
-    let (least, most) = column.range?;
-    let end = |n: i128| n.clamp(i64::MIN.into(), i64::MAX.into()).try_into().ok();
-    Some((end(least)?, end(most)?))
-}
-
 /// A value as both databases can hold it in that column.
 #[expect(clippy::cast_possible_truncation, reason = "what 4 bytes hold is what is wanted")]
 fn fitted(choice: Choice, column: &TableColumn) -> Choice {
@@ -532,6 +525,7 @@ impl Subject {
         );
         let plain = Looks::MATCHED | Looks::CASED | Looks::MEASURED | Looks::CAST | Looks::MOMENT | Looks::CLOCK;
         let plain = plain | Looks::SUMMED | Looks::DIVIDED | Looks::ROUNDED | Looks::TRUTH | Looks::OPENED;
+        let plain = plain | Looks::COUNTED;
         let is_met = pool.looks.any(Looks::EQUAL | Looks::ORDERED);
         params == 1
             && is_plain

@@ -126,13 +126,34 @@ fn called(op: &str, values: &[Value]) -> Option<Value> {
         ("lower", [value]) => Some(Value::Text(words(value)?.to_lowercase())),
         ("upper", [value]) => Some(Value::Text(words(value)?.to_uppercase())),
         ("length", [value]) => Some(Value::Int(i64::try_from(words(value)?.chars().count()).ok()?)),
-        ("trim", [value]) => Some(Value::Text(words(value)?.trim().to_owned())),
+        ("trim" | "btrim", [value]) => Some(Value::Text(words(value)?.trim_matches(' ').to_owned())),
+        ("ltrim", [value]) => Some(Value::Text(words(value)?.trim_start_matches(' ').to_owned())),
+        ("rtrim", [value]) => Some(Value::Text(words(value)?.trim_end_matches(' ').to_owned())),
+        ("replace", [value, from, to]) => {
+            let from = words(from).filter(|from| !from.is_empty())?;
+            Some(Value::Text(words(value)?.replace(&from, &words(to)?)))
+        }
+        ("substr" | "substring", [value, Value::Int(from @ 1..), rest @ ..]) => {
+            part(&words(value)?, *from, rest.first())
+        }
+        ("left", [value, count @ Value::Int(0..)]) => part(&words(value)?, 1, Some(count)),
+        ("abs", [Value::Int(n)]) => n.checked_abs().map(Value::Int),
         ("||", [a, b]) => Some(Value::Text(words(a)? + &words(b)?)),
         ("nullif", [a, b]) => Some(if compared("=", a, b)? == Value::Bool(true) { Value::Null } else { a.clone() }),
         ("whole", [value]) => Some(Value::Int(number(value)?.trunc() as i64)),
         ("words", [value]) => Some(Value::Text(words(value)?)),
         _ => None,
     }
+}
+
+/// So many letters of a text from one on, or all of them.
+fn part(text: &str, from: i64, count: Option<&Value>) -> Option<Value> {
+    let count = match count {
+        Some(Value::Int(count)) => usize::try_from(*count).ok()?,
+        Some(_) => return None,
+        None => usize::MAX,
+    };
+    Some(Value::Text(text.chars().skip(usize::try_from(from - 1).ok()?).take(count).collect()))
 }
 
 fn computed(op: &str, a: &Value, b: &Value) -> Option<Value> {
@@ -228,6 +249,10 @@ mod tests {
         assert_eq!(holds(Term::of("is null", [Term::Slot(1)])), Some(true));
         assert_eq!(holds(Term::of("like", [Term::Slot(2), is(Value::Text("%B_".into()))])), Some(true));
         assert_eq!(holds(Term::of("=", [Term::Slot(3), is(Value::Int(3))])), None);
+        let cut = Term::of("substr", [Term::Slot(2), is(Value::Int(2)), is(Value::Int(1))]);
+        assert_eq!(holds(Term::of("=", [cut, is(Value::Text("b".into()))])), Some(true));
+        let without = Term::of("replace", [Term::Slot(2), is(Value::Text("b".into())), is(Value::Text(String::new()))]);
+        assert_eq!(holds(Term::of("=", [without, is(Value::Text("ac".into()))])), Some(true));
         let either = Term::of("or", [Term::of("=", [Term::Slot(3), is(Value::Int(3))]), is(Value::Bool(true))]);
         assert_eq!(holds(either), Some(true));
         let sum = Term::of("+", [Term::Slot(0), is(Value::Int(2))]);

@@ -17,9 +17,14 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
     let met = constants(place, &pool.literals);
     let words = constants(place, &pool.words);
     let near: Vec<f64> = constants(place, &pool.near).into_iter().filter(|n| !met.contains(n)).take(NEAR).collect();
-    let ranges = [pool.range, place.range].into_iter().flatten();
+    let ranges = [pool.kept, pool.range, place.range].into_iter().flatten();
     let anchor = ranges.fold(ANCHOR, |anchor, (least, most)| anchor.clamp(least, most.max(least)));
-    let anchors = if met.is_empty() { vec![anchor as f64] } else { met.clone() };
+    let anchors = match met.as_slice() {
+        // As many rows as there are in a small database.
+        [] if pool.looks.any(Looks::COUNTED) => vec![1.0],
+        [] => vec![anchor as f64],
+        met => met.to_vec(),
+    };
     let mut add = |tier: Tier, numbers: &[f64]| {
         choices.add(tier, numbers.iter().filter_map(|number| value(*number, place.base)));
     };
@@ -62,6 +67,12 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
             add(Tier::Core, &[7.5]);
         }
     }
+    if pool.looks.any(Looks::ROUNDED | Looks::CAST) {
+        halves(&near).chunks(2).for_each(|both| {
+            add(Tier::Core, &both[..1]);
+            add(Tier::More, &both[1..]);
+        });
+    }
     if is_real && pool.looks.any(Looks::ROUNDED | Looks::CAST) {
         add(Tier::Core, &[0.5, 1.5, 2.5]);
         add(Tier::More, &[-0.5, -2.5, 0.125, 2.675, 0.49]);
@@ -88,6 +99,16 @@ fn solutions(near: &[f64]) -> Vec<f64> {
     }
     found.retain(|number| number.fract() == 0.0 && number.abs() < 1e9);
     found
+}
+
+/// Numbers of which the quotient by a constant, or the product with it, lies in the middle of two whole ones: above an even
+/// one, and above an odd one.
+fn halves(near: &[f64]) -> Vec<f64> {
+    let of = |constant: &f64| {
+        let whole = constant.fract() == 0.0;
+        [2.5, 1.5].map(|half| if whole { half * constant } else { half / constant })
+    };
+    near.iter().filter(|constant| constant.abs() > 0.0 && constant.abs() != 1.0).flat_map(of).collect()
 }
 
 /// How far whole numbers are tried for a product that binary fractions miss.
@@ -168,7 +189,13 @@ fn value(number: f64, base: &Base) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{inexact, solutions};
+    use super::{halves, inexact, solutions};
+
+    #[test]
+    fn halves_are_tried_where_a_constant_divides_or_is_multiplied_with() {
+        assert_eq!(halves(&[100.0, 1.0]), [250.0, 150.0]);
+        assert_eq!(halves(&[0.25]), [10.0, 6.0]);
+    }
 
     #[test]
     fn products_with_a_decimal_are_tried_where_binary_fractions_miss_them() {

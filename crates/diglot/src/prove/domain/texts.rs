@@ -27,14 +27,14 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
         add(if text.contains(['%', '_']) { tier } else { Tier::Core }, &[text.as_str()]);
     }
     texts(&pool.checked).iter().for_each(|text| add(Tier::Core, &[text.as_str()]));
+    // What all of the constants are not; where there is none, what one and another place have.
+    add(Tier::Core, if met.is_empty() { &["ab", "b"] } else { &["b"] });
     if looks.any(Looks::MEASURED | Looks::CAST) {
         near.iter().for_each(|text| add(Tier::Core, &[text.as_str()]));
     }
-    // What all of the constants are not; where there is none, what one and another place have.
-    add(Tier::Core, if met.is_empty() { &["ab", "b"] } else { &["b"] });
-    if looks.any(Looks::EQUAL) {
-        // A collation may not see the case of letters.
-        add(Tier::More, &["AB"]);
+    if looks.any(Looks::EQUAL | Looks::MATCHED) {
+        // A collation may not see the case of letters, and LIKE may not either.
+        add(if looks.any(Looks::MATCHED) { Tier::Core } else { Tier::More }, &["AB"]);
     }
     if looks.any(Looks::ORDERED) {
         add(Tier::Core, &["a", "B"]);
@@ -66,8 +66,7 @@ fn measured(place: Place<'_>, choices: &mut Choices) {
         for length in place.pool.near.iter().chain(&place.pool.literals) {
             let Value::Int(length @ 1..=MEASURED) = length else { continue };
             for (tier, count) in [(Tier::Core, *length), (Tier::Core, length + 1), (Tier::Core, length - 1)] {
-                let letters = ('a'..='z').cycle().take(usize::try_from(count).unwrap_or(0));
-                add(tier, &[letters.collect::<String>().as_str()]);
+                add(tier, &[letters(count).as_str()]);
             }
         }
         add(Tier::Core, &[""]);
@@ -75,7 +74,14 @@ fn measured(place: Place<'_>, choices: &mut Choices) {
     }
     if looks.any(Looks::CAST) {
         add(Tier::Core, &["7", "10"]);
-        add(Tier::More, &["007", "1.5", "-1", "7x", "true", ""]);
+        add(Tier::More, &["007", "1.5", "-1", "7x", "7x8", "true", ""]);
+        // What stands behind so many letters.
+        for from in place.pool.near.iter().filter(|_| looks.any(Looks::MEASURED)) {
+            let Value::Int(from @ 2..=MEASURED) = from else { continue };
+            let before = letters(from - 1);
+            add(Tier::Core, &[&format!("{before}7"), &format!("{before}7x8")]);
+            add(Tier::More, &[&format!("{before}x7"), &format!("{before}-7"), &format!("{before} 7")]);
+        }
     }
     if looks.any(Looks::MOMENT | Looks::CLOCK) {
         super::times::written(place, choices);
@@ -83,6 +89,11 @@ fn measured(place: Place<'_>, choices: &mut Choices) {
     if !looks.is_none() {
         choices.add(Tier::More, [Value::Text(String::new())]);
     }
+}
+
+/// So many letters.
+fn letters(count: i64) -> String {
+    ('a'..='z').cycle().take(usize::try_from(count).unwrap_or(0)).collect()
 }
 
 /// Texts that a pattern matches, in each reading of its backslashes, and texts that it just misses.

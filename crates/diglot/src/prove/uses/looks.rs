@@ -42,6 +42,8 @@ impl Looks {
     pub(crate) const CLOCK: Self = Self(4096);
     /// Taken apart as a document or a list.
     pub(crate) const OPENED: Self = Self(8192);
+    /// Held against how many rows there are.
+    pub(crate) const COUNTED: Self = Self(16384);
 
     /// Whether any of these ways is among them.
     pub(crate) fn any(self, of: Self) -> bool {
@@ -166,7 +168,7 @@ impl<'t> Reader<'t> {
                     "and" | "or" => return self.truth(expr),
                     _ => Looks::SUMMED | Looks::MEASURED,
                 };
-                self.mark(expr, look);
+                self.mark(expr, if counts(expr) { look | Looks::COUNTED } else { look });
             }
             ExprKind::Unary { op, expr: inner } if op == "not" => self.truth(inner),
             ExprKind::Unary { .. } => self.mark(expr, Looks::SUMMED),
@@ -294,6 +296,11 @@ fn is_counted(expr: &Expr) -> bool {
             _ => false,
         }
     })
+}
+
+/// Whether the number of rows is a part of an expression.
+fn counts(expr: &Expr) -> bool {
+    expr.exprs().into_iter().any(|inner| matches!(&inner.kind, ExprKind::Call { name, .. } if name == "count"))
 }
 
 /// Whether a call tells the time.

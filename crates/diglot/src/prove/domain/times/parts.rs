@@ -12,13 +12,27 @@ struct Part {
 const PARTS: [Part; 6] = [
     Part {
         words: &["%w", "%u", "dow", "isodow", "day", "dy", "d", "id"],
-        // A Sunday, the days beside it.
-        moments: &["2024-02-04 12:00:00", "2024-02-03 12:00:00", "2024-02-05 12:00:00"],
+        // A Sunday, the days beside it, and the others.
+        moments: &[
+            "2024-02-04 12:00:00",
+            "2024-02-03 12:00:00",
+            "2024-02-05 12:00:00",
+            "2024-02-01 12:00:00",
+            "2024-02-02 12:00:00",
+            "2024-02-06 12:00:00",
+        ],
     },
     Part {
         words: &["%m", "%d", "%j", "%e", "mm", "dd", "ddd", "mon", "month", "doy", "quarter", "q"],
-        // The same day of another year, another day of the month, the same day of another month, a day behind a leap day.
-        moments: &["2023-01-31 12:00:00", "2024-01-04 12:00:00", "2024-03-31 12:00:00", "2023-03-01 12:00:00"],
+        // The same day of another year, another day of the month, the same day of another month, a day behind a leap day, the
+        // last month.
+        moments: &[
+            "2023-01-31 12:00:00",
+            "2024-01-04 12:00:00",
+            "2024-03-31 12:00:00",
+            "2023-03-01 12:00:00",
+            "2024-12-31 12:00:00",
+        ],
     },
     Part {
         words: &["%V", "%G", "%U", "%W", "week", "iw", "ww", "isoyear", "iyyy"],
