@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use ff_backend_sql::manage::{Manage, Pause, PauseTarget};
 use ff_core::backend::{CapabilitySet, Handle};
 use ff_core::contracts::{ChangePriorityArgs, ClaimForWorkerOutcome, ScanEligibleArgs};
-use ff_core::engine_backend::EngineBackend as _;
 use ff_core::engine_error::EngineError;
 use ff_core::types::{ExecutionId, FlowId, LaneId, TimestampMs};
 use futures_util::future::join_all;

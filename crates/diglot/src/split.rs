@@ -1,8 +1,7 @@
 //! First pass: a file into named statements, annotations and texts.
 //!
-//! Nothing is parsed as SQL here and nothing is rewritten: every span is a byte range of the file. A
-//! statement that cannot be used is left out and its name is kept in [`Page::broken`], so that later
-//! passes do not complain that it is missing.
+//! Nothing is parsed as SQL here and nothing is rewritten: every span is a byte range of the file. A statement that
+//! cannot be used is left out, and [`Page::broken`] keeps its name, so that later passes do not say that it is missing.
 
 mod both;
 mod bound;

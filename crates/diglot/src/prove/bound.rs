@@ -46,6 +46,24 @@ impl Prover<'_> {
         };
         params.into_iter().map(bound).collect()
     }
+
+    /// Documents that meet have members in common, of each of which as much is declared.
+    pub(super) fn declare_in_common(&self, subject: &mut Subject) {
+        let paths = subject.related.iter().filter_map(|key| subject.paths.get(key)).flatten();
+        let members: BTreeSet<String> = paths.filter_map(|path| path.first().cloned()).collect();
+        for key in &subject.related {
+            let (owner, name) = match key {
+                Key::Column(table, column) => (table, column),
+                Key::Param(name) => (&subject.name, name),
+                Key::Json(..) => continue,
+            };
+            for member in &members {
+                if let Some(kind) = self.declared_kind(owner, name, member) {
+                    subject.fields.entry((key.clone(), vec![member.clone()])).or_insert_with(|| kind.to_owned());
+                }
+            }
+        }
+    }
 }
 
 /// Parameters of one page that are one parameter of the other, where a page that binds one value in several places counts

@@ -480,28 +480,14 @@ impl<'a> Prover<'a> {
             }
         }
         subject.related = related(subject, found);
-        // Documents that meet have members in common, of each of which as much is declared.
-        let paths = subject.related.iter().filter_map(|key| subject.paths.get(key)).flatten();
-        let members: BTreeSet<String> = paths.filter_map(|path| path.first().cloned()).collect();
-        for key in &subject.related {
-            let (owner, name) = match key {
-                Key::Column(table, column) => (table, column),
-                Key::Param(name) => (&subject.name, name),
-                Key::Json(..) => continue,
-            };
-            for member in &members {
-                if let Some(kind) = self.declared_kind(owner, name, member) {
-                    subject.fields.entry((key.clone(), vec![member.clone()])).or_insert_with(|| kind.to_owned());
-                }
-            }
-        }
+        self.declare_in_common(subject);
         let (pool_of, members) = union.groups();
         subject.pools = members.iter().map(|members| self.pool(subject, members, found)).collect();
         subject.pool_of = pool_of;
     }
 
     /// What a place of a document holds: as `[prove.fields]` has it, and what the pages are compared under otherwise.
-    fn declared_kind(&self, owner: &str, name: &str, path: &str) -> Option<&str> {
+    pub(super) fn declared_kind(&self, owner: &str, name: &str, path: &str) -> Option<&str> {
         self.config.prove.field(owner, name, path).or_else(|| self.config.json_type(owner, name, path))
     }
 }
