@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ff_backend_sql::manage::{Manage, Pause, PauseTarget};
 use ff_core::backend::{CapabilitySet, Handle};
-use ff_core::contracts::{ChangePriorityArgs, ClaimForWorkerOutcome, ScanEligibleArgs};
+use ff_core::contracts::{ClaimForWorkerOutcome, ScanEligibleArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::types::{ExecutionId, FlowId, LaneId, TimestampMs};
 use futures_util::future::join_all;
@@ -203,12 +203,7 @@ on_every_database! {
         // One comes back into the queue, and one changes its place there.
         h.backend.delay(&handle, TimestampMs::from_millis(h.clock.now_ms() + 5)).await.expect("it is delayed");
         h.pass_ms(10);
-        h.backend.change_priority(ChangePriorityArgs {
-            execution_id: waiting.clone(),
-            new_priority: 7,
-            lane_id: lane(),
-            now: TimestampMs::from_millis(h.clock.now_ms()),
-        }).await.expect("its priority is changed");
+        h.alter(&format!("UPDATE ff_exec_core SET priority = 7 WHERE {}", h.of(&waiting))).await;
         gives_nothing(&h, &[h.flow_key(&flow).0]).await;
         resumed(&h, &target).await;
         let first = h.claim("worker-a").await.expect("one is claimed");
