@@ -82,6 +82,8 @@ const NO_STATES: &[(&str, &str)] = &[
     ("ff_budget_policy", "enforcement_mode"),
     ("ff_cancel_backlog", "reason"),
     ("ff_cancel_dispatch_outbox", "reason"),
+    ("ff_flow_pause", "reason"),
+    ("ff_lane_pause", "reason"),
     ("ff_worker_registry_event", "reason"),
     ("ff_stream_summary", "patch_kind"),
 ];

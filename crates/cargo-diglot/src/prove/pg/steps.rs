@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
+use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Column as _, Connection as _, Executor as _, SqlSafeStr as _, Statement as _};
 
@@ -66,9 +67,13 @@ impl Pg {
 
     /// Puts a case's rows there, within a transaction.
     async fn put(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
-        let number = format!(
-            "SELECT setval(seqrelid::regclass, {NEW_IDS}, false) FROM pg_sequence WHERE seqmax > {NEW_IDS} AND seqincrement > 0"
-        );
+        let sequence = Expr::col("seqrelid").cast_as("regclass");
+        let number = Query::select()
+            .expr(Func::cust("setval").arg(sequence).arg(NEW_IDS).arg(false))
+            .from("pg_sequence")
+            .and_where(Expr::col("seqmax").gt(NEW_IDS))
+            .and_where(Expr::col("seqincrement").gt(0))
+            .to_string(PostgresQueryBuilder);
         self.plain(&number).await.map_err(Failure::engine("set where Postgres numbers from"))?;
         for filling in subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
             if let Err(error) = self.plain(&filling.sql).await {
