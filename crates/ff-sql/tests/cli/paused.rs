@@ -42,8 +42,14 @@ async fn a_lane_that_is_paused_says_so_everywhere() {
 
 /// A flow with a member that waits on that lane.
 async fn flow_on(place: &Place, lane: &str) -> (FlowId, ExecutionId) {
-    let (flow_id, partitions, now) = (FlowId::new(), PartitionConfig::default(), TimestampMs::now());
-    let id = place.create_as(ExecutionId::for_flow(&flow_id, &partitions), lane, "letter").await;
+    let (flow_id, now) = (FlowId::new(), TimestampMs::now());
+    // Members of flows are all in partition 0 of a SQLite file, and in that of their flow on Postgres.
+    let id = if place.is_sqlite() {
+        ExecutionId::parse(&format!("{{fp:0}}:{}", uuid::Uuid::new_v4())).unwrap()
+    } else {
+        ExecutionId::for_flow(&flow_id, &PartitionConfig::default())
+    };
+    let id = place.create_as(id, lane, "letter").await;
     let created = CreateFlowArgs {
         flow_id: flow_id.clone(),
         flow_kind: "letters".to_owned(),
