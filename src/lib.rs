@@ -97,7 +97,7 @@ pub use db::Sqlite;
 pub use db::error::{CertificateRefused, PostgresTransportError, SessionsShared, map_sqlx_error};
 pub use db::migrate::MigrationError;
 #[cfg(feature = "postgres")]
-pub use db::migrate::{MigrationOptions, apply_migrations, apply_migrations_with, check_schema_version};
+pub use db::migrate::{MigrationOptions, apply_migrations, apply_migrations_with, check_schema_version, repartition};
 #[cfg(feature = "postgres")]
 pub use events::PostgresCompletionStream;
 pub use events::Subscription;

@@ -30,7 +30,7 @@ mod version;
 pub use error::MigrationError;
 pub(crate) use index_names::IndexNames;
 #[cfg(feature = "postgres")]
-pub use pg::{MigrationOptions, apply_migrations, apply_migrations_with};
+pub use pg::{MigrationOptions, apply_migrations, apply_migrations_with, repartition};
 #[cfg(feature = "postgres")]
 pub(crate) use pg::{index_names as pg_index_names, schema_state as pg_schema_state};
 #[cfg(feature = "sqlite")]

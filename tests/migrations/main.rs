@@ -11,6 +11,8 @@ use sqlx::migrate::{Migrate, Migration, MigrationType};
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
+mod postgres_partitions;
+#[cfg(feature = "postgres")]
 mod postgres_paths;
 #[cfg(feature = "postgres")]
 mod postgres_queues;

@@ -77,11 +77,12 @@ pub(super) async fn lines(pool: &PgPool, sql: &str) -> Vec<String> {
 const LEDGER: &str = "SELECT format('%s %s %s %s', version, description, success, left(encode(checksum, 'hex'), 12))
                       FROM _sqlx_migrations ORDER BY version";
 const ADDITIONS: &str = "SELECT version::text FROM ff_sql_migrations ORDER BY version";
-const CHILDREN: &str = "SELECT format('%s %s %s', i.inhparent::regclass, count(*), min(i.inhrelid::regclass::text))
+pub(super) const CHILDREN: &str =
+    "SELECT format('%s %s %s', i.inhparent::regclass, count(*), min(i.inhrelid::regclass::text))
                         FROM pg_inherits AS i JOIN pg_class AS p ON p.oid = i.inhparent AND p.relkind = 'p'
                         GROUP BY i.inhparent ORDER BY 1";
 
-fn children(count: u16) -> Vec<String> {
+pub(super) fn children(count: u16) -> Vec<String> {
     let plain = PARENTS.iter().map(|parent| format!("{parent} {count} {parent}_p0"));
     let registry = REGISTRY.iter().map(|parent| format!("{parent} {count} {parent}_p000"));
     let mut all: Vec<String> = plain.chain(registry).collect();

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use super::postgres::{execute, lines, migrate, with_database};
 
 /// How long anything may take before it counts as stopped.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How many executions are made and done while the migration waits for its table: several times as long as it waits
 /// between two tries.
@@ -30,7 +30,7 @@ async fn migration_waits(pool: &PgPool) {
     }
 }
 
-async fn make_one(backend: &PostgresBackend, lane: &LaneId) {
+pub(super) async fn make_one(backend: &PostgresBackend, lane: &LaneId) {
     let execution_id = ExecutionId::solo(lane, &PartitionConfig::default());
     let args = CreateExecutionArgs {
         partition_id: execution_id.partition(),

@@ -93,6 +93,10 @@ pub(crate) enum Command {
         /// Only say what is missing: the exit code is 1 when something is
         #[arg(long)]
         check: bool,
+        /// Give every partitioned table of Postgres that many partitions, with all its rows: 1 to 256. Whoever comes for a
+        /// table waits until it is moved
+        #[arg(long, value_name = "N", conflicts_with = "check", value_parser = clap::value_parser!(u16).range(1..=256))]
+        partitions: Option<u16>,
     },
     /// Look for what is wrong, and say what to do; the exit code is 1 when there is a problem
     Doctor,

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 async fn run(arguments: &Arguments, printer: &Printer) -> Result<ExitCode, Failure> {
     let target = arguments.database.as_deref().ok_or_else(connect::no_database)?;
     match &arguments.command {
-        Command::Migrate { check } => schema::migrate(target, *check, printer).await,
+        Command::Migrate { check, partitions } => schema::migrate(target, *check, *partitions, printer).await,
         Command::Doctor => doctor::run(target, printer).await,
         command => {
             let opened = connect::open(target).await?;

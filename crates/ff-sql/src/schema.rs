@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ff_backend_sql::{PgPool, apply_migrations};
+use ff_backend_sql::{MigrationOptions, PgPool, apply_migrations_with, repartition};
 use serde_json::json;
 
 use crate::connect::{self, Kind};
@@ -15,12 +15,20 @@ const TRIES: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(50);
 
 /// `migrate`.
-pub(crate) async fn migrate(target: &str, check: bool, printer: &Printer) -> Result<ExitCode, Failure> {
+pub(crate) async fn migrate(
+    target: &str,
+    check: bool,
+    partitions: Option<u16>,
+    printer: &Printer,
+) -> Result<ExitCode, Failure> {
     let opened = connect::open(target).await?;
     let before = connect::schema(&opened).await?;
     let (kind, missing) = (opened.kind, before.missing);
     drop(opened);
-    if check || missing.is_empty() {
+    if partitions.is_some() && kind == Kind::Sqlite {
+        return Err(Failure::new("a SQLite file has no partitions").with("leave out --partitions"));
+    }
+    if check || (missing.is_empty() && partitions.is_none()) {
         let document = json!({ "missing": missing, "unknown": before.unknown, "applied": [] });
         let mut lines = match missing.len() {
             0 => vec![format!("the schema is current ({})", versions(before.applied))],
@@ -33,21 +41,38 @@ pub(crate) async fn migrate(target: &str, check: bool, printer: &Printer) -> Res
     let bar = printer.progress("migrating", None);
     match kind {
         Kind::Sqlite => migrate_file(target).await?,
-        Kind::Postgres => {
-            let failed = |says: String| {
-                Failure::new(says)
-                    .with("what was applied stays; run it again when the cause is gone, it goes on from there")
-            };
-            let pool = PgPool::connect(target).await.map_err(|error| failed(chain(&error)))?;
-            apply_migrations(&pool).await.map_err(|error| failed(chain(&error)))?;
-            pool.close().await;
-        }
+        Kind::Postgres => migrate_server(target, partitions).await?,
     }
     bar.finish_and_clear();
-    let mut lines = vec![format!("{} applied:", versions(missing.len()))];
+    let mut lines = match missing.len() {
+        0 => Vec::new(),
+        count => vec![format!("{} applied:", versions(count))],
+    };
     lines.extend(missing.iter().map(|name| format!("  {name}")));
-    printer.answer(&json!({ "missing": [], "unknown": before.unknown, "applied": missing }), &lines);
+    if let Some(count) = partitions {
+        lines.push(format!("every partitioned table has {}", counted(count.into(), "partition")));
+    }
+    let document = json!({ "missing": [], "unknown": before.unknown, "applied": missing, "partitions": partitions });
+    printer.answer(&document, &lines);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Brings a server's database up to date, and all its tables to that number of partitions.
+async fn migrate_server(target: &str, partitions: Option<u16>) -> Result<(), Failure> {
+    let failed = |says: String| {
+        Failure::new(says).with("what was applied stays; run it again when the cause is gone, it goes on from there")
+    };
+    let pool = PgPool::connect(target).await.map_err(|error| failed(chain(&error)))?;
+    let mut options = MigrationOptions::default();
+    if let Some(count) = partitions {
+        options = options.partitions(count).map_err(|error| failed(chain(&error)))?;
+    }
+    apply_migrations_with(&pool, options).await.map_err(|error| failed(chain(&error)))?;
+    if let Some(count) = partitions {
+        repartition(&pool, count).await.map_err(|error| failed(chain(&error)))?;
+    }
+    pool.close().await;
+    Ok(())
 }
 
 /// So many versions of the schema, in words.

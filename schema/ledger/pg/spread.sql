@@ -17,37 +17,6 @@ DROP TRIGGER IF EXISTS ff_signal_event_notify_trg ON ff_signal_event;
 
 DROP TRIGGER IF EXISTS ff_operator_event_notify_trg ON ff_operator_event;
 
--- A shard is what a partition was: every partitioned table keeps one, which has all rows.
-DO $$
-DECLARE
-    home oid := (SELECT relnamespace FROM pg_class WHERE oid = 'ff_exec_core'::regclass);
-    held record;
-    child record;
-BEGIN
-    FOR held IN
-        SELECT c.oid::regclass AS name, c.relname, count(*) AS children
-          FROM pg_class AS c
-          JOIN pg_inherits AS i ON i.inhparent = c.oid
-         WHERE c.relnamespace = home AND c.relkind = 'p' AND c.relname LIKE 'ff\_%'
-         GROUP BY c.oid, c.relname
-        HAVING count(*) > 1
-    LOOP
-        EXECUTE format('LOCK TABLE %s', held.name);
-        EXECUTE format('CREATE TEMPORARY TABLE ff_all ON COMMIT DROP AS SELECT * FROM %s', held.name);
-        FOR child IN SELECT i.inhrelid::regclass AS name FROM pg_inherits AS i WHERE i.inhparent = held.name LOOP
-            EXECUTE format('DROP TABLE %s', child.name);
-        END LOOP;
-        EXECUTE format('CREATE TABLE %I PARTITION OF %s FOR VALUES WITH (MODULUS 1, REMAINDER 0)',
-                       held.relname || '_p0', held.name);
-        -- The queues have their rows already.
-        EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', held.relname || '_p0');
-        EXECUTE format('INSERT INTO %s OVERRIDING SYSTEM VALUE SELECT * FROM ff_all', held.name);
-        EXECUTE format('ALTER TABLE %s ENABLE TRIGGER USER', held.relname || '_p0');
-        COMMIT;
-    END LOOP;
-END
-$$;
-
 -- The outboxes get the key and the number of a partition that other tables have, so that an event lies beside what it
 -- tells of. A number that is no partition's stays none. Ids come from the coordinator's sequence as before.
 DO $$

@@ -33,6 +33,7 @@ const CREATE_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions
 const LIST_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_list.sql");
 const RECORD_ADDITION: &str = include_str!("../../../schema/ledger/pg/addition_record.sql");
 const RECORD_VERSION: &str = include_str!("../../../schema/ledger/pg/version_record.sql");
+const REPARTITION: &str = include_str!("../../../schema/ledger/pg/repartition.sql");
 const SPREAD: &str = include_str!("../../../schema/ledger/pg/spread.sql");
 const SPREAD_POSSIBLE: &str = include_str!("../../../schema/ledger/pg/spread_possible.sql");
 const SET_SHARDS: &str = include_str!("../../../schema/ledger/pg/spread_shards.sql");
@@ -124,13 +125,7 @@ pub async fn apply_migrations(pool: &PgPool) -> Result<(), MigrationError> {
 ///
 /// See [`MigrationError`].
 pub async fn apply_migrations_with(pool: &PgPool, options: MigrationOptions) -> Result<(), MigrationError> {
-    let mut connection = pool.acquire().await?;
-    // The lock belongs to the session. Closing the connection gives it up even when this future is
-    // dropped half way.
-    connection.close_on_drop();
-    set_patience(&mut connection, "0").await?;
-    connection.lock().await?;
-    set_patience(&mut connection, MOMENT).await?;
+    let mut connection = alone(pool).await?;
     connection.ensure_migrations_table(LEDGER_TABLE).await?;
     sqlx::raw_sql(CREATE_ADDITIONS).execute(&mut *connection).await?;
     if let Some(version) = connection.dirty_version(LEDGER_TABLE).await? {
@@ -153,11 +148,56 @@ pub async fn apply_migrations_with(pool: &PgPool, options: MigrationOptions) -> 
     Ok(())
 }
 
+/// Gives every partitioned table of a database another number of partitions, 1 to 256, with all its rows.
+///
+/// Databases that were made with 256 partitions, as those of the older backends, keep them: where every execution's rows
+/// are found by its number, few partitions do the same work with less of the server's time and memory. Each table is
+/// copied in a transaction of its own, which has that table to itself and needs its size once more on the disk; who comes
+/// for it meanwhile waits. A run that ends early has moved the tables that it reached, and the next one moves the others.
+///
+/// ```no_run
+/// # async fn fewer(pool: &ff_backend_sql::PgPool) -> Result<(), ff_backend_sql::MigrationError> {
+/// ff_backend_sql::repartition(pool, 4).await
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`MigrationError::PartitionCount`] for 0 and for numbers above 256; [`MigrationError::Sqlx`] where the schema is not
+/// there, or the tables are spread over nodes.
+pub async fn repartition(pool: &PgPool, partitions: u16) -> Result<(), MigrationError> {
+    let options = MigrationOptions::default().partitions(partitions)?;
+    let mut connection = alone(pool).await?;
+    move_to_partitions(&mut connection, options.partitions).await?;
+    connection.unlock().await?;
+    Ok(())
+}
+
+/// A connection that alone changes the schema of its database.
+async fn alone(pool: &PgPool) -> Result<PoolConnection<Postgres>, MigrationError> {
+    let mut connection = pool.acquire().await?;
+    // The lock belongs to the session. Closing the connection gives it up even when this future is
+    // dropped half way.
+    connection.close_on_drop();
+    set_patience(&mut connection, "0").await?;
+    connection.lock().await?;
+    set_patience(&mut connection, MOMENT).await?;
+    Ok(connection)
+}
+
+/// Moves what is not in that many partitions.
+async fn move_to_partitions(connection: &mut PgConnection, partitions: u16) -> Result<(), sqlx::Error> {
+    set_partitions(connection, partitions.to_string()).await?;
+    Work::Statement(REPARTITION).give_way(connection).await?;
+    set_partitions(connection, String::new()).await
+}
+
 /// Spreads the tables over the nodes of a cluster, as far as they are not.
 async fn spread(connection: &mut PgConnection, shards: u16) -> Result<(), MigrationError> {
     if !sqlx::query_scalar::<_, bool>(SPREAD_POSSIBLE).fetch_one(&mut *connection).await? {
         return Err(MigrationError::CitusMissing);
     }
+    move_to_partitions(connection, 1).await?;
     sqlx::query(SET_SHARDS).bind(shards.to_string()).execute(&mut *connection).await?;
     for statement in statements(SPREAD) {
         Work::Statement(statement).give_way(connection).await?;
