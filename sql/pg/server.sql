@@ -1,11 +1,13 @@
 -- name: server_time :one
 SELECT CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint) AS now_ms;
 
--- Reads how many locks a transaction may count on.
+-- Reads how many locks a transaction may count on, and how many partitions a table has.
 -- name: server_lock_budget :one
 -- only: pg — SQLite locks the whole database.
 -- column: locks i64
-SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks;
+-- column: partitions i64
+SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks,
+       (SELECT count(*) FROM pg_inherits AS part WHERE part.inhparent = to_regclass('ff_exec_core')) AS partitions;
 
 -- Says how the statements of this session or transaction are planned: `force_custom_plan`, each time for the values
 -- given, or `force_generic_plan`, once.

@@ -43,6 +43,7 @@ fn silent() -> Inspection {
         missing_indexes: Vec::new(),
         broken_indexes: Vec::new(),
         tables: Vec::new(),
+        partitions: None,
         frozen_age: None,
         oldest_transaction: None,
         log_bytes: None,
@@ -100,6 +101,7 @@ pub(super) async fn postgres(connection: &mut PgConnection, wanted: IndexNames) 
         missing_indexes: wanted.without(&found),
         broken_indexes,
         tables,
+        partitions: Some(pg_only::server_lock_budget(connection).await?.partitions),
         frozen_age: Some(vacuum.frozen_age),
         oldest_transaction: Some(Duration::from_secs(vacuum.oldest_seconds.max(0).unsigned_abs())),
         ..silent()

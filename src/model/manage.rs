@@ -304,6 +304,8 @@ pub struct Inspection {
     pub broken_indexes: Vec<String>,
     /// Its tables, largest first.
     pub tables: Vec<TableSize>,
+    /// How many partitions its tables have (Postgres).
+    pub partitions: Option<i64>,
     /// How many transactions ago the oldest was frozen (Postgres).
     pub frozen_age: Option<i64>,
     /// For how long the oldest transaction has been under way (Postgres).

@@ -28,9 +28,6 @@ use crate::engine::{Engine, server};
 use crate::statements::pg_only;
 use crate::sweep::PostgresScannerConfig;
 
-/// What one statement over all partitions may need to lock.
-const LOCKS_WANTED: i64 = 256;
-
 impl PostgresBackend {
     /// Connects to a server, with the usual partition numbers. The schema must be there:
     /// [`apply_migrations`](crate::apply_migrations) is the operator's act.
@@ -207,17 +204,18 @@ fn join(
     Arc::new(Backend::of(Engine::new(db, clock, partitions)))
 }
 
-/// Says so when the server's lock table is small. Nothing depends on the answer.
+/// Says so when the server's lock table is small beside the partitions of a table: a statement over all of them locks each
+/// with its indexes. Nothing depends on the answer.
 async fn warn_of_few_locks(pool: &PgPool) {
     let asked = async {
         let mut connection = pool.acquire().await?;
         pg_only::server_lock_budget(&mut connection).await
     };
     match asked.await {
-        Ok(row) if row.locks < LOCKS_WANTED => {
+        Ok(row) if row.locks < row.partitions => {
             tracing::warn!(
                 max_locks_per_transaction = row.locks,
-                wanted = LOCKS_WANTED,
+                wanted = row.partitions,
                 "statements over all partitions may run out of locks"
             );
         }

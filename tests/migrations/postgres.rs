@@ -160,11 +160,10 @@ async fn every_partitioned_table_gets_the_number_of_partitions_asked_for() {
 }
 
 #[tokio::test]
-#[ignore = "takes up to half a minute"]
-async fn a_database_has_256_partitions_by_default() {
+async fn a_database_has_eight_partitions_by_default() {
     with_database(async |pool| {
         apply_migrations(&pool).await.expect("the migrations");
-        assert_eq!(lines(&pool, CHILDREN).await, children(256));
+        assert_eq!(lines(&pool, CHILDREN).await, children(8));
     })
     .await;
 }

@@ -36,7 +36,7 @@ struct Options {
     #[arg(long, default_value_t = 100_000)]
     many: u32,
     /// Of how many partitions the tables of ours are on Postgres; the existing backend's have 256.
-    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     partitions: u16,
     /// Instead of the table: a load on Postgres for so many seconds beside transactions that stay open.
     #[arg(long, num_args = 0..=1, default_missing_value = "600")]

@@ -52,10 +52,14 @@ pub struct MigrationOptions {
     shards: Option<u16>,
 }
 
+/// How many partitions a table of a new database gets. Whatever a statement cannot narrow to one partition is planned and
+/// locked over all of them, on every connection; with a few, several vacuums can still be at work on one table.
+const USUAL: u16 = 8;
+
 impl Default for MigrationOptions {
-    /// 256 partitions, as the older backends, on one server.
+    /// Eight partitions, on one server.
     fn default() -> Self {
-        Self { partitions: 256, shards: None }
+        Self { partitions: USUAL, shards: None }
     }
 }
 
@@ -105,7 +109,7 @@ impl MigrationOptions {
     }
 }
 
-/// Applies every version that is missing, with 256 partitions where there are none.
+/// Applies every version that is missing, with eight partitions where there are none.
 ///
 /// Doing it again does nothing. Constructors never call this: on a shared database the time of a
 /// schema change is the operator's choice.

@@ -38,9 +38,6 @@ const LOG: u64 = 256 << 20;
 /// How many pages of a file are worth to be given back, where more than half of them are free.
 const FREE: i64 = 10_000;
 
-/// How many locks statements over all partitions need.
-const LOCKS: i64 = 256;
-
 fn fine(check: &'static str, says: impl Into<String>) -> Finding {
     Finding { check, verdict: Verdict::Fine, says: says.into(), advice: None }
 }
@@ -141,9 +138,12 @@ fn settings(kind: Kind, contents: &Contents) -> Finding {
         return problem("settings", says, "set autovacuum = on in postgresql.conf".to_owned());
     }
     let locks = setting("max_locks_per_transaction").and_then(|value| value.parse::<i64>().ok());
-    if let Some(locks) = locks.filter(|locks| *locks < LOCKS) {
+    if let Some((locks, wanted)) = locks.zip(contents.inspection.partitions).filter(|(locks, wanted)| locks < wanted) {
         let says = format!("max_locks_per_transaction is {locks}: statements over all partitions may run out of locks");
-        let advice = format!("set it to {LOCKS} or more in postgresql.conf, and start the server anew");
+        let advice = format!(
+            "set it to {wanted} or more in postgresql.conf, and start the server anew; or give the tables fewer partitions: \
+             `ff-sql migrate --partitions 8`"
+        );
         return warning("settings", says, advice);
     }
     fine("settings", "durable, with room for locks")

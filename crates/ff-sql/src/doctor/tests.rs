@@ -42,6 +42,7 @@ fn contents(kind: Kind) -> Contents {
             missing_indexes: Vec::new(),
             broken_indexes: Vec::new(),
             tables: vec![TableSize { name: "ff_attempt_p0".into(), live: 100_000, dead: 20_000, bytes: 1 << 20 }],
+            partitions: (kind == Kind::Postgres).then_some(256),
             frozen_age: Some(50_000_000),
             oldest_transaction: Some(Duration::from_secs(3)),
             log_bytes: Some(64 << 20),
