@@ -59,7 +59,7 @@ async fn suspension(backend: &Backend, worker: usize) -> Result<(), EngineError>
     created.lane_id = LaneId::new(&lane);
     let id = created.execution_id.clone();
     backend.create_execution(created).await?;
-    let handle = work::claim_on(backend, &lane, worker).await?.ok_or_else(missing)?;
+    let handle = work::claim_on(backend, &lane, worker, None).await?.ok_or_else(missing)?;
     let args = SuspendArgs::new(
         SuspensionId::new(),
         WaitpointBinding::Fresh { waitpoint_id: WaitpointId::new(), waitpoint_key: "approval".into() },
@@ -162,7 +162,7 @@ async fn blocked_pair(backend: &Backend) -> Result<usize, EngineError> {
 }
 
 async fn claimed_and_completed(backend: &Backend, worker: usize) -> Result<usize, EngineError> {
-    let Some(handle) = work::claim_on(backend, "created", worker).await? else {
+    let Some(handle) = work::claim_on(backend, "created", worker, None).await? else {
         tokio::time::sleep(PAUSE).await;
         return Ok(0);
     };
@@ -247,11 +247,11 @@ async fn depend(
     Ok(new_graph_revision)
 }
 
-/// Claims the next step as soon as it may be claimed.
+/// Claims the next step as soon as it may be claimed. Ours waits for it; of a backend that does not, it is asked again.
 async fn step(backend: &Backend, lane: &str, worker: usize) -> Result<Handle, EngineError> {
     let start = Instant::now();
     loop {
-        if let Some(handle) = work::claim_on(backend, lane, worker).await? {
+        if let Some(handle) = work::claim_on(backend, lane, worker, Some(PATIENCE)).await? {
             return Ok(handle);
         }
         if start.elapsed() > PATIENCE {

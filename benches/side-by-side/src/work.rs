@@ -40,13 +40,18 @@ impl Measured {
 
 /// Claims on the lane `bench` with a lease of one minute.
 pub async fn claim(backend: &Backend, worker: usize) -> Result<Option<Handle>, EngineError> {
-    claim_on(backend, "bench", worker).await
+    claim_on(backend, "bench", worker, None).await
 }
 
-/// Claims on a lane with a lease of one minute.
-pub async fn claim_on(backend: &Backend, lane: &str, worker: usize) -> Result<Option<Handle>, EngineError> {
-    let policy =
-        ClaimPolicy::new(WorkerId::new("bench"), WorkerInstanceId::new(format!("bench-{worker}")), 60_000, None);
+/// Claims on a lane with a lease of one minute, and waits so long for work.
+pub async fn claim_on(
+    backend: &Backend,
+    lane: &str,
+    worker: usize,
+    wait: Option<Duration>,
+) -> Result<Option<Handle>, EngineError> {
+    let instance = WorkerInstanceId::new(format!("bench-{worker}"));
+    let policy = ClaimPolicy::new(WorkerId::new("bench"), instance, 60_000, wait);
     backend.claim(&LaneId::new(lane), &CapabilitySet::new(Vec::<String>::new()), policy).await
 }
 
