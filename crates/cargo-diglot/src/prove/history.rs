@@ -215,7 +215,7 @@ impl Way<'_> {
     }
 
     /// On how many cases a stretch was run, and the first difference, made small.
-    async fn first(&mut self, trial: &Trial<'_>) -> Result<(u64, Option<(Case, Difference)>), Failure> {
+    async fn first(&mut self, trial: &Trial<'_>) -> Result<(usize, Option<(Case, Difference)>), Failure> {
         let mut ran = 0;
         let cases = if matches!(trial.apart, Some(None)) { COPIES } else { CASES };
         for number in 0..cases {
