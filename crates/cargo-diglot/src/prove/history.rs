@@ -105,9 +105,9 @@ pub(super) async fn gather(
 }
 
 impl Way<'_> {
-    /// What is known of a stretch. Where rows differ behind it and the schemas do too, that may be the middle of a change that
-    /// one database makes before the other: then the stretch goes on to where both mean the same, if the rows are alike
-    /// there.
+    /// What is known of a stretch. Where rows differ behind it and the schemas do too, that is the middle of a change that one
+    /// database makes before the other: then the stretch goes on to where both mean the same, if the migrations on the way are
+    /// taken.
     async fn step(
         &mut self,
         history: &History<'_>,
@@ -118,7 +118,7 @@ impl Way<'_> {
         let differs = matches!(&step.verdict, Verdict::Differs(witness) if !fails(witness));
         if differs && let Some(longer) = self.settled(history, &stretch) {
             let whole = self.known(&longer, old).await?;
-            if matches!(whole.verdict, Verdict::Same(_)) {
+            if !matches!(&whole.verdict, Verdict::Differs(witness) if fails(witness)) {
                 return Ok((longer, whole));
             }
         }
