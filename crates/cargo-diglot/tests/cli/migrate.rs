@@ -260,10 +260,12 @@ fn beside_a_long_reader_a_migration_waits_and_workers_go_on() {
     workers.go_on();
     // As pg_dump holds it until it ends.
     place.run(&mut reader, "BEGIN; LOCK TABLE job IN ACCESS SHARE MODE");
-    let child = place.spawn();
+    let mut child = place.spawn();
     let waits = "SELECT count(*) FROM pg_locks WHERE relation = 'job'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted";
     for _ in 0..ATTEMPTS {
-        while place.number(&mut watcher, waits) == 0 {}
+        while place.number(&mut watcher, waits) == 0 {
+            assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        }
         while place.number(&mut watcher, waits) > 0 {}
         workers.go_on();
     }
