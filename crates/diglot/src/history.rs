@@ -4,7 +4,7 @@
 //! Histories need not go in lockstep. A stretch leads from one point to the next; its migrations are run on rows by
 //! `cargo diglot prepare`, and what came of it is recorded ([`Step`]).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Places;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -13,7 +13,7 @@ use crate::evidence::{Evidence, Step, Verdict, digest_of};
 use crate::page::{Annotation, AnnotationKind};
 use crate::project::Inputs;
 use crate::rule;
-use crate::schema;
+use crate::schema::{self, Schema};
 use crate::source::{FileId, Role, SourceFile, Sources, Span};
 
 /// The folder in which the statements of a stretch stand for pages.
@@ -118,27 +118,73 @@ pub fn is_recorded(inputs: &Inputs, evidence: &Evidence) -> bool {
     is_empty || evidence.steps.last().is_some_and(ends)
 }
 
-/// The ways from point to point, in their order.
-pub fn stretches(inputs: &Inputs) -> Vec<Stretch> {
-    let shapes = shapes(inputs);
-    let stems = Both::of(|dialect| {
-        inputs.migrations(dialect).into_iter().map(|(_, stem)| stem.to_owned()).collect::<Vec<String>>()
-    });
-    let end = stems.each_ref().map(Vec::len);
-    let mut stretches = Vec::new();
-    let mut from = Both { sqlite: 0, pg: 0 };
-    while from != end {
-        let to = next(&shapes, &stems, &from, &end);
+/// Both histories, with the points at which they have the same tables and columns.
+#[derive(Debug)]
+pub struct History<'i> {
+    inputs: &'i Inputs,
+    /// What the tables and columns behind each migration are, and before the first: the same number for the same ones.
+    shapes: Both<Vec<usize>>,
+    stems: Both<Vec<String>>,
+    /// Migrations of one name: how many have run behind each.
+    named: Vec<Both<usize>>,
+    end: Both<usize>,
+}
+
+impl<'i> History<'i> {
+    /// That of a project.
+    pub fn of(inputs: &'i Inputs) -> Self {
+        let stems = Both::of(|dialect| {
+            inputs.migrations(dialect).into_iter().map(|(_, stem)| stem.to_owned()).collect::<Vec<String>>()
+        });
+        let mut named = Vec::new();
+        for (at, stem) in (1..).zip(&stems.sqlite) {
+            let pg = stems.pg.iter().position(|other| other == stem);
+            named.extend(pg.map(|pg| Both { sqlite: at, pg: pg + 1 }));
+        }
+        let end = stems.each_ref().map(Vec::len);
+        Self { inputs, shapes: shapes(inputs), stems, named, end }
+    }
+
+    /// The way from a point to the nearest one behind it; none from the end.
+    pub fn next(&self, from: &Both<usize>) -> Option<Stretch> {
+        (*from != self.end).then(|| self.stretch(from, self.points(from, from).first().unwrap_or(&self.end)))
+    }
+
+    /// The ways from where a stretch begins to the points behind its end, the nearest first and the end last.
+    pub fn longer(&self, stretch: &Stretch) -> impl Iterator<Item = Stretch> {
+        let from = stretch.from;
+        let mut points = self.points(&from, &stretch.to);
+        points.retain(|at| *at != self.end);
+        points.extend((stretch.to != self.end).then_some(self.end));
+        points.into_iter().map(move |to| self.stretch(&from, &to))
+    }
+
+    /// The points to which both dialects go on from one, behind another, the nearest first. Migrations of one name belong
+    /// together. Behind the last of the points one dialect may have migrations of its own.
+    fn points(&self, from: &Both<usize>, behind: &Both<usize>) -> Vec<Both<usize>> {
+        let Self { shapes, named, end, .. } = self;
+        let mut points: Vec<Both<usize>> = Vec::new();
+        for sqlite in behind.sqlite.max(from.sqlite + 1)..=end.sqlite {
+            points.extend((behind.pg.max(from.pg + 1)..=end.pg).map(|pg| Both { sqlite, pg }));
+        }
+        let parts = |at: &Both<usize>| named.iter().any(|of| (of.sqlite <= at.sqlite) != (of.pg <= at.pg));
+        points.retain(|at| at != behind && shapes.sqlite[at.sqlite] == shapes.pg[at.pg] && !parts(at));
+        points.sort_by_key(|at| {
+            let (sqlite, pg) = (at.sqlite - from.sqlite, at.pg - from.pg);
+            (sqlite.max(pg), sqlite + pg)
+        });
+        points
+    }
+
+    fn stretch(&self, from: &Both<usize>, to: &Both<usize>) -> Stretch {
         let mut names: Vec<&str> = Vec::new();
-        for name in Dialect::ALL.into_iter().flat_map(|dialect| &stems[dialect][from[dialect]..to[dialect]]) {
+        for name in Dialect::ALL.into_iter().flat_map(|dialect| &self.stems[dialect][from[dialect]..to[dialect]]) {
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
         }
-        stretches.push(Stretch { name: names.join(", "), from, to, basis: basis(inputs, &to) });
-        from = to;
+        Stretch { name: names.join(", "), from: *from, to: *to, basis: basis(self.inputs, to) }
     }
-    stretches
 }
 
 /// Columns with their tables.
@@ -146,50 +192,28 @@ type Shape = BTreeSet<(String, String)>;
 
 /// The columns behind each migration of either dialect, and before the first. What one dialect alone ever has is left out:
 /// it parts no points.
-fn shapes(inputs: &Inputs) -> Both<Vec<Shape>> {
+fn shapes(inputs: &Inputs) -> Both<Vec<usize>> {
     let shapes = Both::of(|dialect| {
         let files: Vec<FileId> = inputs.migrations(dialect).into_iter().map(|(id, _)| id).collect();
-        (0..=files.len()).map(|count| shape(inputs, &files[..count], dialect)).collect::<Vec<Shape>>()
+        let mut shapes = vec![Shape::new()];
+        schema::read_along(&inputs.sources, &files, dialect, |schema| shapes.push(shape(schema)));
+        shapes
     });
     let ever = shapes.each_ref().map(|shapes| shapes.iter().flatten().cloned().collect::<Shape>());
-    let of_both =
-        |shape: Shape| shape.into_iter().filter(|column| ever.iter().all(|ever| ever.contains(column))).collect();
-    shapes.map(|shapes| shapes.into_iter().map(of_both).collect())
+    let of_both: Shape = ever.sqlite.intersection(&ever.pg).cloned().collect();
+    let mut known: BTreeMap<Shape, usize> = BTreeMap::new();
+    shapes.map(|shapes| {
+        let mut number = |shape: Shape| {
+            let next = known.len();
+            *known.entry(shape.intersection(&of_both).cloned().collect()).or_insert(next)
+        };
+        shapes.into_iter().map(&mut number).collect()
+    })
 }
 
-fn shape(inputs: &Inputs, files: &[FileId], dialect: Dialect) -> Shape {
-    let (schema, _) = schema::read(&inputs.sources, files, dialect);
-    let tables = schema.tables.into_values().filter(|table| !table.view && !table.partition);
-    let columns = |table: schema::Table| {
-        let name = table.name;
-        table.columns.into_iter().map(move |column| (name.clone(), column.name))
-    };
-    tables.flat_map(columns).collect()
-}
-
-/// The nearest point behind another: both dialects go on, and have the same tables there. Migrations of one name belong
-/// together.
-fn next(shapes: &Both<Vec<Shape>>, stems: &Both<Vec<String>>, from: &Both<usize>, end: &Both<usize>) -> Both<usize> {
-    let mut points: Vec<Both<usize>> = Vec::new();
-    for sqlite in from.sqlite + 1..=end.sqlite {
-        points.extend((from.pg + 1..=end.pg).map(|pg| Both { sqlite, pg }));
-    }
-    points.retain(|at| shapes.sqlite[at.sqlite] == shapes.pg[at.pg]);
-    points.retain(|at| parts_no_name(stems, at));
-    let steps = |at: &Both<usize>| (at.sqlite - from.sqlite, at.pg - from.pg);
-    let nearest = points.into_iter().min_by_key(|at| {
-        let (sqlite, pg) = steps(at);
-        (sqlite.max(pg), sqlite + pg)
-    });
-    // Behind the last of them one dialect may have migrations of its own.
-    nearest.unwrap_or(*end)
-}
-
-/// Whether no migration that has run at a point has the name of one of the other dialect that has not.
-fn parts_no_name(stems: &Both<Vec<String>>, at: &Both<usize>) -> bool {
-    let (ours, theirs) = (stems.sqlite.split_at(at.sqlite), stems.pg.split_at(at.pg));
-    let parted = |done: &[String], open: &[String]| done.iter().any(|name| open.contains(name));
-    !parted(ours.0, theirs.1) && !parted(theirs.0, ours.1)
+fn shape(schema: &Schema) -> Shape {
+    let tables = schema.tables.values().filter(|table| !table.view && !table.partition);
+    tables.flat_map(|table| table.columns.iter().map(|column| (table.name.clone(), column.name.clone()))).collect()
 }
 
 /// What the recorded steps show, but for what is declared, and declarations that nothing needs.
@@ -221,7 +245,10 @@ pub(crate) fn check(inputs: &Inputs, evidence: Option<&Evidence>, declared: &[An
             finding = finding.and(other, format!("{} runs this on the same rows", dialect.title()));
         }
         // A migration that is taken gives no rows.
-        finding.notes.extend(witness.notes(inputs.detail).into_iter().filter(|note| !note.ends_with("gives no row")));
+        // What is lost may show on no rows.
+        let says =
+            |note: &String| !note.ends_with("gives no row") && !(witness.sqlite.is_empty() && witness.rows.is_empty());
+        finding.notes.extend(witness.notes(inputs.detail).into_iter().filter(says));
         if witness.edge {
             finding.severity = Severity::Warning;
         }
@@ -282,7 +309,18 @@ mod tests {
     }
 
     fn names(inputs: &Inputs) -> Vec<String> {
-        stretches(inputs).into_iter().map(|stretch| stretch.name).collect()
+        let history = History::of(inputs);
+        let mut names = Vec::new();
+        let mut at = Both::default();
+        while let Some(stretch) = history.next(&at) {
+            at = stretch.to;
+            names.push(stretch.name);
+        }
+        names
+    }
+
+    fn first(inputs: &Inputs) -> Stretch {
+        History::of(inputs).next(&Both::default()).expect("a migration")
     }
 
     const JOB: (&str, &str) = ("1_job", "CREATE TABLE job (id INTEGER PRIMARY KEY, state TEXT);");
@@ -311,6 +349,15 @@ mod tests {
     }
 
     #[test]
+    fn the_points_behind_a_stretch_are_offered_up_to_the_end() {
+        let rest = [("2_fill", "UPDATE job SET state = 'a';"), ("3_due", "ALTER TABLE job ADD COLUMN due INTEGER;")];
+        let own = ("4_own", "CREATE INDEX job_due ON job (due);");
+        let inputs = project(&[&[JOB], &rest[..]].concat(), &[&[JOB], &rest[..], &[own]].concat());
+        let longer: Vec<String> = History::of(&inputs).longer(&first(&inputs)).map(|stretch| stretch.name).collect();
+        assert_eq!(longer, ["1_job, 2_fill", "1_job, 2_fill, 3_due", "1_job, 2_fill, 3_due, 4_own"]);
+    }
+
+    #[test]
     fn what_one_dialect_alone_has_at_the_end_is_a_stretch() {
         let pg = [JOB, ("2_index", "CREATE INDEX job_state ON job (state);")];
         assert_eq!(names(&project(&[JOB], &pg)), ["1_job", "2_index"]);
@@ -319,12 +366,12 @@ mod tests {
     #[test]
     fn a_record_holds_until_a_migration_before_its_end_changes() {
         let inputs = project(&[JOB], &[JOB]);
-        let stretch = stretches(&inputs).remove(0);
+        let stretch = first(&inputs);
         let unknown = Verdict::Unknown { reason: String::new() };
         let evidence = Evidence { steps: vec![stretch.record(unknown)], ..Evidence::default() };
         assert!(is_recorded(&inputs, &evidence) && stretch.recorded(&evidence).is_some());
         let other = project(&[("1_job", "CREATE TABLE job (id INTEGER PRIMARY KEY, state TEXT DEFAULT 'a');")], &[JOB]);
-        assert!(!is_recorded(&other, &evidence) && stretches(&other)[0].recorded(&evidence).is_none());
+        assert!(!is_recorded(&other, &evidence) && first(&other).recorded(&evidence).is_none());
     }
 
     #[test]
@@ -332,7 +379,7 @@ mod tests {
         let mut inputs = project(&[JOB], &[JOB]);
         let witness =
             crate::evidence::Witness { what: "afterwards the rows of job differ".into(), ..Default::default() };
-        let step = stretches(&inputs).remove(0).record(Verdict::Differs(Box::new(witness)));
+        let step = first(&inputs).record(Verdict::Differs(Box::new(witness)));
         inputs.evidence =
             Some(Evidence { version: crate::evidence::VERSION, steps: vec![step], ..Evidence::default() }.to_text());
         let told = |inputs: &Inputs| -> Vec<&str> {

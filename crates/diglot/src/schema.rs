@@ -44,6 +44,7 @@ pub(crate) use order::in_order;
 pub use order::{runs_one_by_one, up};
 pub use range::Range;
 pub use read::read;
+pub(crate) use read::read_along;
 pub(crate) use routines::{Trigger, Written};
 pub(crate) use text::{condition_of as condition, key as key_text};
 pub use words::{By, Listed};

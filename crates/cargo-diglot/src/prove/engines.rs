@@ -30,6 +30,9 @@ pub(super) enum Ran {
 /// at another try.
 pub(super) type Refused = Result<(), Vec<(String, usize)>>;
 
+/// A reference: the table, its columns, where it leads, and what goes with a row there.
+pub(super) type Reference = (String, String, String, String);
+
 /// The place of a case, what SQLite did with it, and Postgres for every way to sort.
 type RanBoth = (usize, Ran, Vec<Ran>);
 

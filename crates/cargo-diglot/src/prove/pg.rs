@@ -36,6 +36,8 @@ const SWEPT: usize = 4_000;
 
 const TALKING: &str = "run cases on Postgres";
 
+const BEGIN: &str = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT filling";
+
 /// What brings the session into another zone until it is taken back, and how that is told.
 const ELSEWHERE: &str = "SET LOCAL TimeZone = 'Pacific/Auckland'";
 const IS_ELSEWHERE: &str = "where the session of Postgres is in another zone (`pg_timezone` says which one it is)";
@@ -179,8 +181,7 @@ impl Pg {
     }
 
     async fn begin(&mut self) -> Result<(), Failure> {
-        let begin = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT filling";
-        self.plain(begin).await.map_err(Failure::engine("begin on Postgres"))
+        self.plain(BEGIN).await.map_err(Failure::engine("begin on Postgres"))
     }
 
     /// The same where the session of each statement is in [`ELSEWHERE`].

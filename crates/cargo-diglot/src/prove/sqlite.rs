@@ -5,6 +5,8 @@
 
 mod steps;
 
+pub(super) use steps::Beside;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,11 +2,15 @@
 //! behind a run that ended half way.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 
 use crate::book::blocks;
 use crate::project::{Ended, Project, postgres};
@@ -14,6 +18,9 @@ use crate::project::{Ended, Project, postgres};
 const FIRST: &str = "CREATE TABLE job (id bigint PRIMARY KEY);\nCREATE TABLE log (said text NOT NULL);\n";
 const SECOND: &str = "INSERT INTO log VALUES ('second');\nALTER TABLE job ADD COLUMN lane text;\n";
 const THIRD: &str = "-- diglot: no-transaction\nINSERT INTO log VALUES ('third');\nINSERT INTO late VALUES (1);\n";
+
+/// How often a migration is in somebody's way before its lock is free.
+const ATTEMPTS: usize = 5;
 
 /// A project with migrations, and a database of its own.
 struct Place {
@@ -193,6 +200,84 @@ fn a_lock_is_waited_for_so_often_and_no_longer() {
         assert_eq!(place.migrate("apply", &[]).code, Some(0));
         assert_eq!(place.number(&mut own, "SELECT count(*) FROM log"), 1, "{dialect}");
     }
+}
+
+/// Programs at work on one table, each with a count of what it has done.
+struct Workers {
+    done: Arc<Vec<AtomicU64>>,
+    are_over: Arc<AtomicBool>,
+    tasks: Vec<JoinHandle<Duration>>,
+}
+
+impl Workers {
+    fn start(place: &Place, count: usize) -> Self {
+        let done: Arc<Vec<AtomicU64>> = Arc::new((0..count).map(|_| AtomicU64::new(0)).collect());
+        let are_over = Arc::new(AtomicBool::new(false));
+        let tasks = (0..count).map(|worker| {
+            let (done, are_over, url) = (Arc::clone(&done), Arc::clone(&are_over), place.url.clone());
+            place.runtime.spawn(async move {
+                let mut own = PgConnection::connect(&url).await.unwrap();
+                let id = i64::try_from(worker).unwrap();
+                let mut longest = Duration::ZERO;
+                while !are_over.load(Ordering::Relaxed) {
+                    let start = Instant::now();
+                    let claim = sqlx::query("UPDATE job SET id = id WHERE id = $1").bind(id).persistent(false);
+                    assert_eq!(claim.execute(&mut own).await.unwrap().rows_affected(), 1);
+                    longest = longest.max(start.elapsed());
+                    done[worker].fetch_add(1, Ordering::Relaxed);
+                }
+                longest
+            })
+        });
+        let tasks = tasks.collect();
+        Self { done, are_over, tasks }
+    }
+
+    /// Waits until each of them has done more than now.
+    fn go_on(&self) {
+        let now: Vec<u64> = self.done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
+        while self.done.iter().zip(&now).any(|(done, before)| done.load(Ordering::Relaxed) <= before + 1) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// What they have done, and how long one of them waited at most.
+    fn end(self, place: &Place) -> (u64, Duration) {
+        self.are_over.store(true, Ordering::Relaxed);
+        let longest = self.tasks.into_iter().map(|task| place.runtime.block_on(task).unwrap()).max();
+        (self.done.iter().map(|done| done.load(Ordering::Relaxed)).sum(), longest.unwrap_or_default())
+    }
+}
+
+#[test]
+fn beside_a_long_reader_a_migration_waits_and_workers_go_on() {
+    let place = Place::new("pg", &[("0001_first", FIRST)]);
+    assert_eq!(place.migrate("apply", &[]).code, Some(0));
+    let (mut reader, mut watcher) = (place.own(), place.own());
+    place.run(&mut watcher, "INSERT INTO job SELECT generate_series(0, 999)");
+    place.project.write("schema/pg/0002_second.sql", SECOND);
+    let workers = Workers::start(&place, 16);
+    workers.go_on();
+    // As pg_dump holds it until it ends.
+    place.run(&mut reader, "BEGIN; LOCK TABLE job IN ACCESS SHARE MODE");
+    let mut child = place.spawn();
+    let waits = "SELECT count(*) FROM pg_locks WHERE relation = 'job'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted";
+    for _ in 0..ATTEMPTS {
+        while place.number(&mut watcher, waits) == 0 {
+            assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        }
+        while place.number(&mut watcher, waits) > 0 {}
+        workers.go_on();
+    }
+    let columns = "SELECT count(*) FROM pg_attribute WHERE attrelid = 'job'::regclass AND attname = 'lane'";
+    assert_eq!(place.number(&mut watcher, columns), 0);
+    place.run(&mut reader, "COMMIT");
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(0), "{}", ended.seen());
+    workers.go_on();
+    assert_eq!(place.number(&mut watcher, columns), 1);
+    let (claims, longest) = workers.end(&place);
+    println!("{ATTEMPTS} attempts, {claims} claims of 16 workers, the longest in {longest:?}");
 }
 
 #[test]

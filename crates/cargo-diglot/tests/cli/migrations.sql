@@ -7,6 +7,15 @@ ALTER TABLE job ADD COLUMN made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP;
 -- pg
 ALTER TABLE job ADD COLUMN made_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP;
 
+-- case: add_clock_by_rebuild alike
+-- sqlite
+CREATE TABLE job2 (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL REFERENCES lane (id) ON DELETE CASCADE, title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL, made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP) STRICT;
+INSERT INTO job2 (id, lane_id, title, tries, state) SELECT id, lane_id, title, tries, state FROM job;
+DROP TABLE job;
+ALTER TABLE job2 RENAME TO job;
+-- pg
+ALTER TABLE job ADD COLUMN made_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP;
+
 -- case: add_default_const alike
 -- sqlite
 ALTER TABLE job ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;
@@ -21,6 +30,14 @@ ALTER TABLE job ADD COLUMN weight bigint;
 UPDATE job SET weight = 0;
 ALTER TABLE job ALTER COLUMN weight SET NOT NULL;
 ALTER TABLE job ALTER COLUMN weight SET DEFAULT 1;
+
+-- case: default_for_new_rows alike
+-- sqlite
+ALTER TABLE job ADD COLUMN weight INTEGER;
+UPDATE job SET weight = 0;
+-- pg
+ALTER TABLE job ADD COLUMN weight bigint DEFAULT 0;
+ALTER TABLE job ALTER COLUMN weight DROP DEFAULT;
 
 -- case: backfill_differs told
 -- sqlite
@@ -121,6 +138,42 @@ CREATE TRIGGER job_noted AFTER DELETE ON job BEGIN INSERT INTO log (note) VALUES
 -- pg
 ALTER TABLE job ADD COLUMN due_ms bigint;
 
+-- case: rebuild_loses_references told
+-- sqlite
+CREATE TABLE job2 (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL, title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL, due_ms INTEGER) STRICT;
+INSERT INTO job2 (id, lane_id, title, tries, state) SELECT id, lane_id, title, tries, state FROM job;
+DROP TABLE job;
+ALTER TABLE job2 RENAME TO job;
+-- pg
+ALTER TABLE job ADD COLUMN due_ms bigint;
+
+-- case: rebuild_keeps_references alike
+-- sqlite
+CREATE TABLE job2 (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL REFERENCES lane (id) ON DELETE CASCADE, title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL, due_ms INTEGER) STRICT;
+INSERT INTO job2 (id, lane_id, title, tries, state) SELECT id, lane_id, title, tries, state FROM job;
+DROP TABLE job;
+ALTER TABLE job2 RENAME TO job;
+-- pg
+ALTER TABLE job ADD COLUMN due_ms bigint;
+
+-- case: reference_without_its_action told
+-- sqlite
+CREATE TABLE job2 (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL REFERENCES lane (id), title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL) STRICT;
+INSERT INTO job2 (id, lane_id, title, tries, state) SELECT id, lane_id, title, tries, state FROM job;
+DROP TABLE job;
+ALTER TABLE job2 RENAME TO job;
+-- pg
+SELECT 1;
+
+-- case: reference_dropped_on_both alike
+-- sqlite
+CREATE TABLE job2 (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL, title TEXT, tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL) STRICT;
+INSERT INTO job2 (id, lane_id, title, tries, state) SELECT id, lane_id, title, tries, state FROM job;
+DROP TABLE job;
+ALTER TABLE job2 RENAME TO job;
+-- pg
+ALTER TABLE job DROP CONSTRAINT job_lane_id_fkey;
+
 -- case: rebuild_under_view told
 -- first: sqlite
 CREATE TABLE lane (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
@@ -180,11 +233,43 @@ SELECT 1;
 -- pg
 ALTER TABLE job ALTER COLUMN tries TYPE bigint;
 
+-- case: widening_forgot_a_column told
+-- first: sqlite
+CREATE TABLE lane (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE job (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL DEFAULT 0, weight INTEGER NOT NULL DEFAULT 0) STRICT;
+-- first: pg
+CREATE TABLE lane (id bigint PRIMARY KEY, name text NOT NULL);
+CREATE TABLE job (id bigint PRIMARY KEY, tries integer NOT NULL DEFAULT 0, weight integer NOT NULL DEFAULT 0);
+-- sqlite
+UPDATE job SET tries = tries * 1000, weight = weight * 1000;
+-- pg
+ALTER TABLE job ALTER COLUMN tries TYPE bigint;
+UPDATE job SET tries = tries * 1000, weight = weight * 1000;
+
+-- case: widening_of_every_column alike
+-- first: sqlite
+CREATE TABLE lane (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE job (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL DEFAULT 0, weight INTEGER NOT NULL DEFAULT 0) STRICT;
+-- first: pg
+CREATE TABLE lane (id bigint PRIMARY KEY, name text NOT NULL);
+CREATE TABLE job (id bigint PRIMARY KEY, tries integer NOT NULL DEFAULT 0, weight integer NOT NULL DEFAULT 0);
+-- sqlite
+UPDATE job SET tries = tries * 1000, weight = weight * 1000;
+-- pg
+ALTER TABLE job ALTER COLUMN tries TYPE bigint, ALTER COLUMN weight TYPE bigint;
+UPDATE job SET tries = tries * 1000, weight = weight * 1000;
+
 -- case: quoted_names told
 -- sqlite
 ALTER TABLE "Job" ADD COLUMN "dueMs" INTEGER;
 -- pg
 ALTER TABLE "Job" ADD COLUMN "dueMs" bigint;
+
+-- case: quoted_as_they_are alike
+-- sqlite
+ALTER TABLE "job" ADD COLUMN "due_ms" INTEGER;
+-- pg
+ALTER TABLE "job" ADD COLUMN "due_ms" bigint;
 
 -- case: enum_word_used told
 -- first: sqlite

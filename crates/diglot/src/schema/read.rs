@@ -24,51 +24,19 @@ use crate::types::{Base, Enum};
 ///
 /// What cannot be read is a `schema-unreadable` finding at its place; everything else still counts.
 pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, Vec<Diagnostic>) {
-    let schema = Schema {
-        dialect,
-        tables: BTreeMap::new(),
-        enums: BTreeMap::new(),
-        functions: BTreeMap::new(),
-        triggers: Vec::new(),
-        remarks: Vec::new(),
-        effects: Vec::new(),
-        hazards: Vec::new(),
-    };
-    let mut reader = Reader {
-        dialect,
-        schema,
-        types: BTreeMap::new(),
-        indexes: BTreeMap::new(),
-        raising: Vec::new(),
-        guarded: false,
-        strict_domains: BTreeSet::new(),
-        beside: BTreeMap::new(),
-        step: Step::none(),
-        migration: String::new(),
-        found: Vec::new(),
-    };
-    for file in files {
-        let source = sources.file(*file);
-        let name = source.path.rsplit('/').next().unwrap_or(&source.path);
-        reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
-        reader.step = Step::of(*file, up(&source.text), dialect, &reader.step);
-        for one in source.embedded.iter().filter(|one| !one.holes.is_empty()) {
-            reader.report(built::finding(*file, &one.unread, &one.name, one));
-        }
-        for piece in migration::pieces(up(&source.text), *file, dialect) {
-            if dialect == Dialect::Pg && piece.is_block() {
-                reader.in_block(|reader| reader.block(&source.text, &piece));
-                continue;
-            }
-            if dialect == Dialect::Pg && piece.purpose() == Use::Pass {
-                super::routines::read(&mut reader.schema, sources.text(piece.span), piece.span);
-            }
-            reader.piece(&piece);
-        }
-        reader.end_rebuild();
-    }
+    let mut reader = Reader::new(dialect);
+    files.iter().for_each(|file| reader.file(sources, *file));
     reader.settle_raising();
     (reader.schema, reader.found)
+}
+
+/// The same, with a look at the tables behind each of the files.
+pub(crate) fn read_along(sources: &Sources, files: &[FileId], dialect: Dialect, mut behind: impl FnMut(&Schema)) {
+    let mut reader = Reader::new(dialect);
+    for file in files {
+        reader.file(sources, *file);
+        behind(&reader.schema);
+    }
 }
 
 /// The state between two statements.
@@ -94,6 +62,54 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    fn new(dialect: Dialect) -> Self {
+        let schema = Schema {
+            dialect,
+            tables: BTreeMap::new(),
+            enums: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            triggers: Vec::new(),
+            remarks: Vec::new(),
+            effects: Vec::new(),
+            hazards: Vec::new(),
+        };
+        Self {
+            dialect,
+            schema,
+            types: BTreeMap::new(),
+            indexes: BTreeMap::new(),
+            raising: Vec::new(),
+            guarded: false,
+            strict_domains: BTreeSet::new(),
+            beside: BTreeMap::new(),
+            step: Step::none(),
+            migration: String::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Plays a migration.
+    fn file(&mut self, sources: &Sources, file: FileId) {
+        let source = sources.file(file);
+        let name = source.path.rsplit('/').next().unwrap_or(&source.path);
+        self.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
+        self.step = Step::of(file, up(&source.text), self.dialect, &self.step);
+        for one in source.embedded.iter().filter(|one| !one.holes.is_empty()) {
+            self.report(built::finding(file, &one.unread, &one.name, one));
+        }
+        for piece in migration::pieces(up(&source.text), file, self.dialect) {
+            if self.dialect == Dialect::Pg && piece.is_block() {
+                self.in_block(|reader| reader.block(&source.text, &piece));
+                continue;
+            }
+            if self.dialect == Dialect::Pg && piece.purpose() == Use::Pass {
+                super::routines::read(&mut self.schema, sources.text(piece.span), piece.span);
+            }
+            self.piece(&piece);
+        }
+        self.end_rebuild();
+    }
+
     pub(super) fn piece(&mut self, piece: &Piece) {
         if let Some(open) = piece.open {
             self.unreadable(

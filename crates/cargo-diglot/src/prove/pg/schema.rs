@@ -32,9 +32,20 @@ const SEQUENCES: &str = "SELECT lower(t.relname), lower(a.attname), s.oid::regcl
     JOIN pg_class AS s ON s.oid = d.refobjid AND s.relkind = 'S' JOIN pg_class AS t ON t.oid = f.adrelid \
     JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = f.adnum ORDER BY 1, 2, 3";
 
-/// The schemas that a project made, those first in which names without one are found.
-const SCHEMAS: &str = "SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> current_schema(), nspname) \
+/// Has names looked for in the schemas that a project made, those first in which names without one are found.
+pub(super) const LOOK_EVERYWHERE: &str = "SELECT set_config('search_path', \
+    COALESCE(string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> current_schema(), nspname), \
+             current_setting('search_path')), false) \
     FROM pg_namespace WHERE nspname <> 'information_schema' AND NOT starts_with(nspname, 'pg_')";
+
+/// The references of tables: the table, its columns in the order of their names, where they lead, and what goes with a row
+/// there.
+pub(super) const REFERENCES: &str = "SELECT lower(t.relname), \
+        (SELECT string_agg(lower(a.attname), ', ' ORDER BY lower(a.attname)) FROM pg_attribute AS a \
+          WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)), lower(p.relname), \
+        CASE k.confdeltype WHEN 'c' THEN 'cascade' WHEN 'n' THEN 'set null' WHEN 'd' THEN 'set default' ELSE '' END \
+    FROM pg_constraint AS k JOIN pg_class AS t ON t.oid = k.conrelid JOIN pg_class AS p ON p.oid = k.confrelid \
+    WHERE k.contype = 'f' AND k.conparentid = 0";
 
 /// Base tables that are no partitions of others.
 const TABLES: &str = "SELECT lower(c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
@@ -116,14 +127,7 @@ pub(super) async fn emptied(connection: &mut PgConnection) -> Result<(), Failure
 
 /// Rows are put into tables by their names alone, whatever schema they are in.
 pub(super) async fn look_everywhere(connection: &mut PgConnection) -> Result<(), Failure> {
-    let schemas: Option<String> =
-        sqlx::query_scalar(SCHEMAS).fetch_one(&mut *connection).await.map_err(Failure::engine(READING))?;
-    match schemas {
-        Some(schemas) => plain(connection, &format!("SET search_path = {schemas}"))
-            .await
-            .map_err(Failure::engine("look into the schemas")),
-        None => Ok(()),
-    }
+    plain(connection, LOOK_EVERYWHERE).await.map_err(Failure::engine("look into the schemas"))
 }
 
 impl Schema {

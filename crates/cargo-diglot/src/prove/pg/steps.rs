@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
+use futures_util::TryStreamExt as _;
 use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
-use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Column as _, Connection as _, Executor as _, SqlSafeStr as _, Statement as _};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{AssertSqlSafe, Column as _, Connection as _, Either, Executor as _, SqlSafeStr as _, Statement as _};
 
-use super::schema::Schema;
+use super::schema::{LOOK_EVERYWHERE, REFERENCES, Schema};
 use super::text::Types;
-use super::{Pg, Ran, Refused, arguments};
+use super::{BEGIN, Pg, Ran, Refused, arguments};
 use crate::failure::Failure;
 use crate::prepare::pg as prepare;
+use crate::prove::engines::Reference;
 
 const TALKING: &str = "run migrations on Postgres";
 
@@ -57,16 +59,15 @@ impl Pg {
 
     /// Puts a case's rows there to stay, for all cases that follow; those that do not go in, and then none does.
     pub(in crate::prove) async fn settle(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
-        self.begin().await?;
-        let refused = self.put(subject, case).await?;
+        let refused = self.begun_with(subject, case).await?;
         let end = if refused.is_ok() { "COMMIT" } else { "ROLLBACK" };
         self.plain(end).await.map_err(Failure::engine("fill Postgres"))?;
         self.is_settled = refused.is_ok();
         Ok(refused)
     }
 
-    /// Puts a case's rows there, within a transaction.
-    async fn put(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
+    /// Begins a transaction and puts a case's rows there, in one message.
+    async fn begun_with(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
         let sequence = Expr::col("seqrelid").cast_as("regclass");
         let number = Query::select()
             .expr(Func::cust("setval").arg(sequence).arg(NEW_IDS).arg(false))
@@ -74,11 +75,15 @@ impl Pg {
             .and_where(Expr::col("seqmax").gt(NEW_IDS))
             .and_where(Expr::col("seqincrement").gt(0))
             .to_string(PostgresQueryBuilder);
-        self.plain(&number).await.map_err(Failure::engine("set where Postgres numbers from"))?;
+        let mut message = format!("{BEGIN}; {number}");
         for filling in subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
-            if let Err(error) = self.plain(&filling.sql).await {
-                return Ok(Err(self.refused_rows(subject, case, error).await?));
+            message.push_str(&format!(";\n{}", filling.sql));
+        }
+        if let Err(error) = self.plain(&message).await {
+            if error.as_database_error().is_none() {
+                return Err(Failure::engine(TALKING)(error));
             }
+            return Ok(Err(self.refused_rows(subject, case, error).await?));
         }
         for sql in &self.job(subject).clearings {
             let what = "take out impossible rows on Postgres, as `[prove.impossible]` says";
@@ -89,18 +94,40 @@ impl Pg {
 
     /// What the tables hold that a subject looks at.
     pub(in crate::prove) async fn rows(&mut self, subject: &Subject) -> Result<Vec<Rows>, Failure> {
-        super::schema::look_everywhere(&mut self.connection).await?;
-        let types = sqlx::query_as(Types::QUERY).fetch_all(&mut self.connection).await;
-        let types = Types::new(types.map_err(Failure::engine(TALKING))?);
-        let mut tables = Vec::new();
-        for table in &subject.compared {
-            let what = || format!("read {} on Postgres", table.name);
-            let select = sqlx::raw_sql(AssertSqlSafe(table.select(Dialect::Pg)));
-            let rows = self.connection.fetch_all(select).await.map_err(Failure::engine(what()))?;
-            let rows: Result<Rows, String> = rows.iter().map(|row| types.row(row)).collect();
-            tables.push(rows.map_err(|message| Failure::Table { what: what(), message })?);
+        let what = || "read the tables on Postgres".to_owned();
+        let selects = subject.compared.iter().map(|table| table.select(Dialect::Pg));
+        // A migration may have made the schema that its tables are in.
+        let message = std::iter::once(LOOK_EVERYWHERE.to_owned()).chain(selects).collect::<Vec<_>>().join(";\n");
+        let mut found: Vec<Vec<PgRow>> = vec![Vec::new()];
+        let mut answers = self.connection.fetch_many(sqlx::raw_sql(AssertSqlSafe(message)));
+        while let Some(answer) = answers.try_next().await.map_err(Failure::engine(what()))? {
+            match answer {
+                Either::Left(_) => found.push(Vec::new()),
+                Either::Right(row) => {
+                    if let Some(rows) = found.last_mut() {
+                        rows.push(row);
+                    }
+                }
+            }
         }
-        Ok(tables)
+        drop(answers);
+        let found: Vec<Vec<PgRow>> = found.into_iter().skip(1).take(subject.compared.len()).collect();
+        // So may it have made their types.
+        let mut types = None;
+        if found.iter().filter_map(|rows| rows.first()).any(|row| !self.schema.types.know(row)) {
+            let known = sqlx::query_as(Types::QUERY).fetch_all(&mut self.connection).await;
+            types = Some(Types::new(known.map_err(Failure::engine(TALKING))?));
+        }
+        let types = types.as_ref().unwrap_or(&self.schema.types);
+        let row = |row: &PgRow| types.row(row).map_err(|message| Failure::Table { what: what(), message });
+        found.iter().map(|rows| rows.iter().map(row).collect::<Result<Rows, Failure>>()).collect()
+    }
+
+    /// Where rows refer to others, and what goes with those.
+    pub(in crate::prove) async fn references(&mut self) -> Result<BTreeSet<Reference>, Failure> {
+        let found = sqlx::query_as(REFERENCES).fetch_all(&mut self.connection).await;
+        let found: Vec<(String, String, String, String)> = found.map_err(Failure::engine(TALKING))?;
+        Ok(found.into_iter().collect())
     }
 
     /// The names and types of the columns that a text gives; none where it is refused.
@@ -120,7 +147,6 @@ impl Pg {
         texts: &[&str],
         after: &Subject,
     ) -> Result<Ran, Failure> {
-        self.begin().await?;
         let ran = self.stepped(before, case, texts, after).await;
         self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
         ran
@@ -133,7 +159,7 @@ impl Pg {
         texts: &[&str],
         after: &Subject,
     ) -> Result<Ran, Failure> {
-        if let Err(refused) = self.put(before, case).await? {
+        if let Err(refused) = self.begun_with(before, case).await? {
             return Ok(Ran::Refused(refused));
         }
         let mut result = Ok((Rows::new(), 0));
@@ -147,7 +173,6 @@ impl Pg {
                 Err(error) => return Err(Failure::engine(TALKING)(error)),
             }
         }
-        // A migration may have made the schema that its tables are in.
         let tables = if result.is_ok() { self.rows(after).await? } else { Vec::new() };
         Ok(Ran::Answered(Answer { result, tables, taken: BTreeSet::new(), manner: "" }))
     }

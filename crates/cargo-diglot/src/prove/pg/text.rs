@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use diglot::prove::{Value, microseconds, spelled};
 use sqlx::postgres::{PgRow, PgValueRef};
-use sqlx::{Row, ValueRef};
+use sqlx::{Column as _, Row, ValueRef};
 use uuid::Uuid;
 
 /// The types of a database by their numbers.
@@ -42,6 +42,12 @@ impl Types {
             Some((number.parse().ok()?, (name, kind)))
         });
         Self(known.collect())
+    }
+
+    /// Whether all types of a row are among them.
+    pub(super) fn know(&self, row: &PgRow) -> bool {
+        let numbers = row.columns().iter().map(|column| column.type_info().oid().map_or(0, |oid| oid.0));
+        numbers.into_iter().all(|number| self.0.contains_key(&number))
     }
 
     /// A row as the server sent it.

@@ -1,24 +1,34 @@
 //! Migrations of SQLite on rows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, Rows, Subject, Table};
 use diglot::schema::runs_one_by_one;
+use rusqlite::backup::Backup;
 use sea_query::{Asterisk, Query, SqliteQueryBuilder};
 
 use super::{Ran, Refused, Sqlite, fault};
 use crate::failure::Failure;
 use crate::prepare::sqlite::without_stubs;
+use crate::prove::engines::Reference;
 
-/// What stands beside the rows of a database, and a migration may break.
-#[derive(Default)]
-struct Beside {
+/// What stands beside the rows of a database, and a migration may lose.
+#[derive(Debug, Default)]
+pub(in crate::prove) struct Beside {
+    pub(in crate::prove) tables: BTreeSet<String>,
     /// Triggers, each with its table.
-    triggers: BTreeSet<(String, String)>,
+    pub(in crate::prove) triggers: BTreeSet<(String, String)>,
+    pub(in crate::prove) references: BTreeSet<Reference>,
     /// What leads to nothing, in words.
-    broken: BTreeSet<String>,
+    pub(in crate::prove) broken: BTreeSet<String>,
 }
+
+/// The references of tables, column by column.
+const REFERENCES: &str = "SELECT lower(m.name), f.id, lower(f.\"from\"), lower(f.\"table\"), \
+        CASE WHEN f.on_delete IN ('NO ACTION', 'RESTRICT') THEN '' ELSE lower(f.on_delete) END \
+    FROM sqlite_master AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table' ORDER BY 1, 2, 3";
 
 const READING: &str = "read SQLite's schema";
 
@@ -61,26 +71,30 @@ impl Sqlite {
         Ok(Ok(()))
     }
 
-    /// Runs migrations on a case's rows and takes all of it back: what the tables hold behind them, or why they end. `so_far`
-    /// are those that have run.
+    /// Runs migrations on a case's rows and takes all of it back: what the tables hold behind them, or why they end.
     pub(in crate::prove) fn step(
         &mut self,
         before: &Subject,
         case: &Case,
-        (so_far, texts): (&[String], &[&str]),
+        texts: &[&str],
         after: &Subject,
     ) -> Result<Ran, Failure> {
         // What ends a transaction cannot be taken back.
         if texts.iter().any(|text| stands_alone(text)) {
-            let mut copy = Self::empty()?;
-            let all: Vec<&str> = so_far.iter().map(String::as_str).collect();
-            copy.take(&all)?
-                .map_err(|fault| Failure::Table { what: "migrate SQLite".to_owned(), message: fault.words })?;
-            return copy.stepped(before, case, texts, after, true);
+            return self.copy()?.stepped(before, case, texts, after, true);
         }
         let ran = self.stepped(before, case, texts, after, false);
         self.end()?;
         ran
+    }
+
+    fn copy(&self) -> Result<Self, Failure> {
+        let mut copy = Self::bare()?;
+        let copied = Backup::new(&self.connection, &mut copy.connection)
+            .and_then(|backup| backup.run_to_completion(i32::MAX, Duration::ZERO, None))
+            .and_then(|()| copy.look());
+        copied.map_err(Failure::sqlite("copy SQLite"))?;
+        Ok(copy)
     }
 
     fn stepped(
@@ -98,15 +112,15 @@ impl Sqlite {
             return Ok(Ran::Refused(refused));
         }
         self.clear(&job)?;
-        let was = self.beside()?;
+        let was = self.lost_rows();
         if alone {
             self.plain("COMMIT").map_err(Failure::sqlite("fill SQLite"))?;
         }
         let run = texts.iter().try_for_each(|text| if alone { self.migrated(text) } else { self.ran(text) });
-        let result = match run {
-            Ok(()) => self.kept(&was, texts)?,
-            refused => refused,
-        };
+        let result = run.and_then(|()| match self.lost_rows().difference(&was).next() {
+            Some(words) => Err(Fault::of(words.clone())),
+            None => Ok(()),
+        });
         let tables = if result.is_ok() { self.rows(after)? } else { Vec::new() };
         Ok(Ran::Answered(Answer {
             result: result.map(|()| (Rows::new(), 0)),
@@ -142,56 +156,38 @@ impl Sqlite {
         self.batch(&without_stubs(text)).map(drop).map_err(fault)
     }
 
-    /// Whether what stood beside the rows still does.
-    fn kept(&self, was: &Beside, texts: &[&str]) -> Result<Result<(), Fault>, Failure> {
-        let is = self.beside()?;
-        let tables: BTreeSet<String> = self.tables().map_err(Failure::sqlite(READING))?.into_iter().collect();
-        let said = texts.iter().map(|text| text.to_lowercase()).collect::<String>();
-        let gone = was.triggers.difference(&is.triggers).find(|(name, table)| {
-            tables.contains(table)
-                && !said.contains(&format!("drop trigger {name}"))
-                && !said.contains(&format!("exists {name}"))
-        });
-        if let Some((name, table)) = gone {
-            let words = format!("the trigger {name} is gone, with the table {table} that was built anew");
-            return Ok(Err(Fault::of(words)));
-        }
-        Ok(match is.broken.difference(&was.broken).next() {
-            Some(words) => Err(Fault::of(words.clone())),
-            None => Ok(()),
-        })
+    /// Rows whose references lead to nothing, in words. Where there is no table at all [`Self::beside`] says so.
+    fn lost_rows(&self) -> BTreeSet<String> {
+        let lost = "SELECT 'a row of ' || lower(\"table\") || ' refers to a row of ' || lower(parent) || ' that is gone' \
+            FROM pragma_foreign_key_check";
+        self.words(lost).unwrap_or_default().into_iter().collect()
     }
 
-    fn beside(&self) -> Result<Beside, Failure> {
+    /// What stands beside the rows.
+    pub(in crate::prove) fn beside(&self) -> Result<Beside, Failure> {
         let read = || -> Result<Beside, rusqlite::Error> {
-            let mut beside = Beside::default();
-            let tables = self.tables()?;
-            let mut named = self
-                .connection
-                .prepare("SELECT lower(name), lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'")?;
+            let mut beside = Beside { tables: self.tables()?.into_iter().collect(), ..Beside::default() };
+            let triggers = "SELECT lower(name), lower(tbl_name) FROM sqlite_master WHERE type = 'trigger'";
+            let mut named = self.connection.prepare(triggers)?;
             beside.triggers = named.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
             for view in self.words("SELECT name FROM sqlite_master WHERE type = 'view'")? {
                 let all = Query::select().column(Asterisk).from(view.clone()).to_string(SqliteQueryBuilder);
                 if let Err(error) = self.connection.prepare(&all) {
-                    beside.broken.insert(format!("the view {view} cannot be read: {}", fault(error).words));
+                    beside.broken.insert(format!("the view {view} cannot be read on SQLite: {}", fault(error).words));
                 }
             }
-            for table in &tables {
-                let mut keys = self.connection.prepare("SELECT lower(\"table\") FROM pragma_foreign_key_list(?1)")?;
-                let parents: Vec<String> = keys.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
-                for parent in parents.iter().filter(|parent| !tables.contains(parent)) {
-                    beside.broken.insert(format!("{table} refers to {parent}, which is no table"));
-                }
+            let mut columns: BTreeMap<(String, i64, String, String), Vec<String>> = BTreeMap::new();
+            let mut found = self.connection.prepare(REFERENCES)?;
+            let mut rows = found.query([])?;
+            while let Some(row) = rows.next()? {
+                let reference = (row.get(0)?, row.get(1)?, row.get(3)?, row.get(4)?);
+                columns.entry(reference).or_default().push(row.get(2)?);
             }
-            // A reference to no table is told above, and cannot be checked.
-            if beside.broken.is_empty() {
-                let mut lost =
-                    self.connection.prepare("SELECT lower(\"table\"), lower(parent) FROM pragma_foreign_key_check")?;
-                let mut rows = lost.query([])?;
-                while let Some(row) = rows.next()? {
-                    let (table, parent): (String, String) = (row.get(0)?, row.get(1)?);
-                    beside.broken.insert(format!("a row of {table} refers to a row of {parent} that is gone"));
+            for ((table, _, parent, action), columns) in columns {
+                if !beside.tables.contains(&parent) {
+                    beside.broken.insert(format!("{table} refers to {parent} on SQLite, which is no table"));
                 }
+                beside.references.insert((table, columns.join(", "), parent, action));
             }
             Ok(beside)
         };
