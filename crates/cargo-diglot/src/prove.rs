@@ -182,7 +182,7 @@ fn fault(error: sqlx::Error) -> Fault {
         _ if error.code().as_deref() == Some(CANCELED) => engines::ENDLESS,
         _ => "",
     };
-    Fault { kind, words: error.message().to_owned() }
+    Fault { kind, words: error.message().to_owned(), beside: None }
 }
 
 /// Whether cases have the same rows, and may share them.

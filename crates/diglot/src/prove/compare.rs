@@ -45,6 +45,9 @@ pub struct Fault {
     pub kind: &'static str,
     /// The engine's words.
     pub words: String,
+    /// The kind of what is in its way as well, where several statements run one by one: which of the two they meet first
+    /// is nobody's promise.
+    pub beside: Option<&'static str>,
 }
 
 /// How two answers differ.
@@ -126,7 +129,7 @@ impl Subject {
         }
         // What the engine refused has not happened; what its reader refuses has.
         let [ours, theirs] = match [&sqlite.result, &pg.result] {
-            [Err(ours), Err(theirs)] if ours.kind != theirs.kind => {
+            [Err(ours), Err(theirs)] if ours.kind != theirs.kind && ours.beside != Some(theirs.kind) => {
                 return Some(of_lines(
                     "they fail for different kinds of reasons",
                     vec![ours.told()],
@@ -271,7 +274,7 @@ impl Subject {
 impl Fault {
     /// A refusal that a program can ask for nothing but its words.
     pub fn of(words: impl Into<String>) -> Self {
-        Self { kind: "", words: words.into() }
+        Self { kind: "", words: words.into(), beside: None }
     }
 
     fn told(&self) -> String {

@@ -11,6 +11,7 @@ mod bound;
 mod cases;
 mod checks;
 mod compare;
+mod computations;
 mod databases;
 mod domain;
 mod drawn;

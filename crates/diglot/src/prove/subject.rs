@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::bound::{bound_again, related};
 use super::checks::Checks;
+use super::computations;
 use super::each::Each;
 use super::known;
 use super::numbers::Numbers;
@@ -24,7 +25,7 @@ use crate::infer::{Param, ResultColumn, RowsParam};
 use crate::page::{Annotation, AnnotationKind, Cardinality};
 use crate::pipeline::{Compiled, Partial, ReadProject};
 use crate::project::Inputs;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
 use crate::types::Base;
 use crate::value::Value;
@@ -32,6 +33,7 @@ use crate::value::Value;
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {
     pub(super) config: &'a Config,
+    sources: &'a Sources,
     compiled: &'a Compiled,
     pub(super) project: ReadProject<'a>,
     pub(super) relations: &'a Relations,
@@ -176,6 +178,7 @@ impl<'a> Prover<'a> {
         let mut prover = Self {
             checks,
             config: &inputs.config,
+            sources: &inputs.sources,
             compiled,
             project,
             relations,
@@ -292,7 +295,8 @@ impl<'a> Prover<'a> {
         let tables = self.tables();
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
         let params = self.as_bound(name, params, &found, &filled);
-        let reading = Reading::of(&trees, &found, &filled, &tables);
+        let computations = computations::of(self.sources, &trees.sqlite);
+        let reading = Reading { computations, ..Reading::of(&trees, &found, &filled, &tables) };
         let Numbers { own: numbers, fresh } = Numbers::of(&trees, &compared);
         let order = order(&trees.sqlite, &filled).min(order(&trees.pg, &filled));
         let mut subject = Subject {

@@ -215,7 +215,7 @@ fn tables_are_compared_without_clocks_and_columns_of_one_page() {
 fn two_refusals_are_the_same_if_kind_and_tables_are() {
     let (subject, none) = (subject("job_end"), Case::default());
     let failed = |kind, rows: Rows| {
-        let result = Err(Fault { kind, words: format!("{} rows", rows.len()) });
+        let result = Err(Fault { kind, words: format!("{} rows", rows.len()), beside: None });
         Answer { result, tables: vec![rows], taken: BTreeSet::new(), manner: "" }
     };
     let row: Vec<Value> = subject.compared[0].shown().map(|_| Value::Null).collect();

@@ -75,7 +75,7 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
 }
 
 fn is_of_row(spot: &Spot) -> bool {
-    matches!(spot, Spot::Here(_) | Spot::Crowd(_)) || cell_of(spot).is_some()
+    matches!(spot, Spot::Here(_) | Spot::Crowd(_) | Spot::Parade(_)) || cell_of(spot).is_some()
 }
 
 fn cell_of(spot: &Spot) -> Option<usize> {
