@@ -169,9 +169,6 @@ impl Engines {
             return Ok(verdict);
         }
         let databases = subject.databases(BUDGET);
-        if std::env::var("DIGLOT_DUMP").is_ok_and(|name| name == subject.name) {
-            for case in databases.iter() { eprintln!("CASE {}", case.to_toml(&subject.name).replace('\n', " ; ")); }
-        }
         let plan = Plan { steady: databases.steady(), ordinary: databases.ordinary() };
         let mut changes = self.changes(subject, work, changer);
         let found = match self.again(subject, work)? {

@@ -116,7 +116,9 @@ fn written(part: &Part) -> Vec<(&Source, &str, &Expr)> {
             let names = || insert.columns.iter().map(|(name, _)| name.as_str());
             match &insert.rows.rows {
                 Rows::Values(rows, _) => {
-                    all.extend(rows.iter().flat_map(|row| names().zip(row)).map(|(name, it)| (&insert.target, name, it)));
+                    all.extend(
+                        rows.iter().flat_map(|row| names().zip(row)).map(|(name, it)| (&insert.target, name, it)),
+                    );
                 }
                 Rows::Select(select) => {
                     all.extend(names().zip(&select.columns).map(|(name, it)| (&insert.target, name, &it.expr)));

@@ -39,7 +39,9 @@ fn column(tree: &Statement, value: &Expr) -> Option<((String, String), String)> 
                 Some(known) if known != (*source, column) => return None,
                 _ => only = Some((*source, column)),
             },
-            ExprKind::Param(_) | ExprKind::Scalar(_) | ExprKind::Exists { .. } | ExprKind::InQuery { .. } => return None,
+            ExprKind::Param(_) | ExprKind::Scalar(_) | ExprKind::Exists { .. } | ExprKind::InQuery { .. } => {
+                return None;
+            }
             ExprKind::Call { over: Some(_), .. } => return None,
             ExprKind::Call { name, args, .. } if gathers(name, args.len()) => return None,
             _ => {}

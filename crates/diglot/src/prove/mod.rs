@@ -18,6 +18,7 @@ mod drawn;
 mod each;
 mod known;
 mod numbers;
+mod order;
 mod pool;
 mod printed;
 mod random;

@@ -247,7 +247,8 @@ impl<'s> Scene<'s> {
 
     /// The most values that a column or a parameter has.
     pub(super) fn most_values(&self) -> usize {
-        let of_value = self.slots.iter().filter(|slot| !matches!(slot.spot, Spot::Here(_) | Spot::Parade(_) | Spot::Entry(_)));
+        let of_value =
+            self.slots.iter().filter(|slot| !matches!(slot.spot, Spot::Here(_) | Spot::Parade(_) | Spot::Entry(_)));
         of_value.map(|slot| slot.choices.len()).max().unwrap_or(0)
     }
 

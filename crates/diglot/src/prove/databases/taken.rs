@@ -23,7 +23,8 @@ pub(super) fn first(subject: &Subject, key: &Key, base: &Base, choices: Vec<Choi
     if fits(&value) {
         return choices;
     }
-    let known = choices.iter().filter(|choice| choice.value.as_ref().is_some_and(fits)).min_by_key(|choice| choice.tier);
+    let known =
+        choices.iter().filter(|choice| choice.value.as_ref().is_some_and(fits)).min_by_key(|choice| choice.tier);
     // Two that are written to columns alike are told apart.
     let number = subject.given().position(|param| *key == Key::Param(param.name)).unwrap_or(0);
     let settled = || {

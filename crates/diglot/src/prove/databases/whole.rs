@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::scene::{Picks, Scene, Spot};
 use crate::prove::domain::Tier;
-use crate::prove::subject::{Order, Subject};
+use crate::prove::order::Order;
+use crate::prove::subject::Subject;
 
 /// Picks for every database of up to `rows` rows a table with every set of arguments, over the core of every place; those
 /// with fewer rows first, and those with the same rows one behind the other. None where there are more than `budget`.

@@ -299,7 +299,9 @@ impl<'t> Reader<'t> {
                     }
                 }
                 ExprKind::Opaque(text) => found.clock |= text.to_lowercase().starts_with("current_"),
-                _ => found.literals.extend(self.literal(inner).filter(|_| !matches!(inner.kind, ExprKind::Cast { .. }))),
+                _ => {
+                    found.literals.extend(self.literal(inner).filter(|_| !matches!(inner.kind, ExprKind::Cast { .. })))
+                }
             }
         }
     }
@@ -381,7 +383,7 @@ fn counts(expr: &Expr) -> bool {
 }
 
 /// Whether a call tells the time.
-fn is_clock(name: &str, args: &[Expr]) -> bool {
+pub(crate) fn is_clock(name: &str, args: &[Expr]) -> bool {
     let is_now = |arg: &Expr| matches!(&arg.bare().kind, ExprKind::Text(text) if text.eq_ignore_ascii_case("now"));
     match name {
         "now"
@@ -409,9 +411,7 @@ fn called(name: &str) -> Looks {
         "coalesce" | "ifnull" | "count" => Looks::NULLED,
         "nullif" | "iif" => Looks::NULLED | Looks::EQUAL,
         "date" | "time" | "datetime" | "strftime" | "julianday" | "unixepoch" | "date_trunc" | "date_part"
-        | "extract" | "to_char" | "age" | "to_timestamp" | "date_bin" | "timezone" | "now" => {
-            Looks::MOMENT
-        }
+        | "extract" | "to_char" | "age" | "to_timestamp" | "date_bin" | "timezone" | "now" => Looks::MOMENT,
         _ if name.starts_with("json")
             || name.starts_with("to_json")
             || name.starts_with("array")
