@@ -168,6 +168,10 @@ async fn all(
     Ok(findings)
 }
 
+/// The codes by which Postgres says that a number or a text is too large for its type.
+const WIDTHS: [&str; 2] = ["22003", "22001"];
+/// The kind of a fault of a value that a CHECK refuses.
+const CHECK: &str = "a check";
 /// The code by which Postgres says that it was told to stop.
 const CANCELED: &str = "57014";
 
@@ -178,11 +182,12 @@ fn fault(error: sqlx::Error) -> Fault {
         ErrorKind::UniqueViolation => "a unique key",
         ErrorKind::ForeignKeyViolation => "a reference",
         ErrorKind::NotNullViolation => "NOT NULL",
-        ErrorKind::CheckViolation => "a check",
+        ErrorKind::CheckViolation => CHECK,
         _ if error.code().as_deref() == Some(CANCELED) => engines::ENDLESS,
         _ => "",
     };
-    Fault { kind, words: error.message().to_owned() }
+    let is_too_large = error.code().is_some_and(|code| WIDTHS.contains(&&*code));
+    Fault { kind, words: error.message().to_owned(), beside: is_too_large.then_some(CHECK) }
 }
 
 /// Whether cases have the same rows, and may share them.

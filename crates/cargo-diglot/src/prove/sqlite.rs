@@ -31,6 +31,9 @@ const NUMBERS: &str = "sqlite_sequence";
 /// every change of its page.
 const PREPARED: usize = 2048;
 
+/// The kind of a fault of a row that refers to none.
+const REFERENCE: &str = "a reference";
+
 /// How many steps of its machine make a tick.
 const TICK: i32 = 100_000;
 /// How many ticks a statement may take: a small database needs a thousandth of that.
@@ -64,7 +67,7 @@ pub(super) fn judge() -> Result<Judge, Failure> {
     let connection = Mutex::new(connection);
     Ok(Judge::new(move |query| {
         let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-        connection.query_row(query, [], |row| row.get(0)).ok()
+        connection.query_row(query, [], |row| Ok(row.get_ref(0).map(|raw| value(raw).ok()))).ok()?.ok()?
     }))
 }
 
@@ -328,11 +331,37 @@ impl Sqlite {
             return self.calls(each, text, case);
         }
         let arguments = arguments::sqlite(text, case);
+        match self.parts(subject, text, &arguments) {
+            Err(fault) if fault.kind == REFERENCE && text.parts.len() > 1 => {
+                Err(Fault { beside: self.met_later(subject, text, &arguments)?, ..fault })
+            }
+            answered => answered,
+        }
+    }
+
+    /// What else is in the way of statements of which one writes a row that refers to none: what another engine meets first
+    /// that takes them as one and looks at references at its end.
+    fn met_later(
+        &self,
+        subject: &Subject,
+        text: &EmittedText,
+        arguments: &[Bound],
+    ) -> Result<Option<&'static str>, Fault> {
+        self.batch("ROLLBACK TO statement; PRAGMA defer_foreign_keys = ON").map_err(fault)?;
+        let kind = self.parts(subject, text, arguments).err().map(|fault| fault.kind);
+        if !self.connection.is_autocommit() {
+            self.batch("ROLLBACK TO statement; PRAGMA defer_foreign_keys = OFF").map_err(fault)?;
+        }
+        Ok(kind)
+    }
+
+    /// Runs the statements of a text one after the other.
+    fn parts(&self, subject: &Subject, text: &EmittedText, arguments: &[Bound]) -> Result<(Rows, u64), Fault> {
         let single = std::slice::from_ref(&text.sql);
         let parts = if text.parts.len() > 1 { text.parts.as_slice() } else { single };
         let (mut returned, mut written) = (Vec::new(), 0);
         for part in parts {
-            match self.part(part, &arguments) {
+            match self.part(part, arguments) {
                 Ok((rows, count)) => {
                     returned.push(rows);
                     written += count;
@@ -377,7 +406,7 @@ impl Sqlite {
             let value = |at| row.get_ref(at).map_err(fault).and_then(value);
             rows.push((0..columns).map(value).collect::<Result<_, _>>()?);
             if rows.len() > MOST_ROWS {
-                return Err(Fault { kind: ENDLESS, words: "too many rows".to_owned() });
+                return Err(Fault { kind: ENDLESS, ..Fault::of("too many rows") });
             }
         }
         // What only reads leaves the count of the statement before it.
@@ -422,14 +451,14 @@ fn value(raw: ValueRef<'_>) -> Result<Value, Fault> {
 fn fault(error: rusqlite::Error) -> Fault {
     let kind = match error.sqlite_error().map(|error| error.extended_code) {
         Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY) => "a unique key",
-        Some(ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => "a reference",
+        Some(ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => REFERENCE,
         Some(ffi::SQLITE_CONSTRAINT_NOTNULL) => "NOT NULL",
         Some(ffi::SQLITE_CONSTRAINT_CHECK) => "a check",
         Some(ffi::SQLITE_INTERRUPT) => ENDLESS,
         _ => "",
     };
     match error {
-        rusqlite::Error::SqliteFailure(_, Some(words)) => Fault { kind, words },
-        error => Fault { kind, words: error.to_string() },
+        rusqlite::Error::SqliteFailure(_, Some(words)) => Fault { kind, ..Fault::of(words) },
+        error => Fault { kind, ..Fault::of(error.to_string()) },
     }
 }

@@ -80,7 +80,10 @@ pub(super) fn partial(pages: Both<&PageOf<'_>>, params: &[Param]) -> Vec<(String
     let (more, other) = if sqlite.len() < pg.len() { (&pg, &sqlite) } else { (&sqlite, &pg) };
     let both = more.iter().enumerate().map(|(at, column)| {
         let bases = other.get(at).and_then(|other| column.base.as_ref().zip(other.base.as_ref()));
-        let base = bases.and_then(|(a, b)| Base::finer(a, b).or_else(|| Base::finer(b, a)));
+        // How SQLite holds it tells more than what it is.
+        let stored = bases.and_then(|(a, b)| a.stored().or(b.stored()).filter(|it| [a, b].contains(&&it.of.base())));
+        let finer = || bases.and_then(|(a, b)| Base::finer(a, b).or_else(|| Base::finer(b, a)));
+        let base = stored.map(Base::Stored).or_else(finer);
         let name = if is_field_name(&column.name) { column.name.clone() } else { format!("column {}", at + 1) };
         (name, base)
     });

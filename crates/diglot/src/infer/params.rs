@@ -10,7 +10,7 @@ use crate::dialect::Dialect;
 use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind};
+use crate::tree::{Assignment, Body, ConflictAction, Expr, ExprKind, Part, Rows, Source, Statement};
 use crate::types::{Base, Stored, Type};
 
 /// One page with what its parameters meet.
@@ -81,23 +81,65 @@ fn asked_for(pages: &[&PageOf<'_>], evidence: &[PageEvidence<'_>], name: &str) -
     Some(Param { stored, ..Param::plain(name, ty) })
 }
 
-/// How SQLite holds the times that a parameter is held against, when something is added to it or taken off before.
+/// How SQLite holds the times that a parameter is held against or written to, when something is added to it or taken off
+/// before.
 fn held_beside(pages: &[&PageOf<'_>], name: &str) -> Option<Stored> {
-    let is_it = |expr: &Expr| matches!(&expr.kind, ExprKind::Param(param) if param == name);
-    let is_shifted = |expr: &Expr| match &expr.kind {
-        ExprKind::Binary { op, left, right } => matches!(op.as_str(), "+" | "-") && (is_it(left) || is_it(right)),
-        _ => is_it(expr),
-    };
+    let time = |base: Option<&Base>| base.and_then(Base::stored).filter(|stored| stored.of.base().is_time());
     let held = |expr: &Expr| match &expr.kind {
         ExprKind::Binary { op, left, right } if matches!(op.as_str(), "=" | "<>" | "<" | "<=" | ">" | ">=") => {
-            let other = if is_shifted(left) { right } else { left };
-            let stored = other.base().and_then(Base::stored).filter(|stored| stored.of.base().is_time());
-            stored.filter(|_| is_shifted(left) || is_shifted(right))
+            let other = if is_shifted(left, name) { right } else { left };
+            time(other.base()).filter(|_| is_shifted(left, name) || is_shifted(right, name))
         }
         _ => None,
     };
-    let sqlite = pages.iter().filter(|page| page.tree.dialect == Dialect::Sqlite);
-    sqlite.flat_map(|page| page.tree.exprs()).find_map(held)
+    let set = |(target, column, value): (&Source, &str, &Expr)| {
+        let (_, ty) = target.columns.iter().find(|(known, _)| known == column)?;
+        time(ty.as_ref().map(|ty| &ty.base)).filter(|_| is_shifted(value, name))
+    };
+    let sqlite = || pages.iter().filter(|page| page.tree.dialect == Dialect::Sqlite).map(|page| page.tree);
+    let written = || sqlite().flat_map(|tree| &tree.parts).flat_map(written);
+    sqlite().flat_map(Statement::exprs).find_map(held).or_else(|| written().find_map(set))
+}
+
+/// The columns that a part writes, each with what it puts there.
+fn written(part: &Part) -> Vec<(&Source, &str, &Expr)> {
+    fn set<'t>(target: &'t Source, set: &'t [Assignment]) -> Vec<(&'t Source, &'t str, &'t Expr)> {
+        set.iter().map(|assignment| (target, assignment.column.as_str(), &assignment.value)).collect()
+    }
+    match &part.body {
+        Body::Update(update) => set(&update.target, &update.set),
+        Body::Insert(insert) => {
+            let mut all = match insert.conflict.as_ref().map(|conflict| &conflict.action) {
+                Some(ConflictAction::Update { set: assignments, .. }) => set(&insert.target, assignments),
+                _ => Vec::new(),
+            };
+            let names = || insert.columns.iter().map(|(name, _)| name.as_str());
+            match &insert.rows.rows {
+                Rows::Values(rows, _) => {
+                    all.extend(
+                        rows.iter().flat_map(|row| names().zip(row)).map(|(name, it)| (&insert.target, name, it)),
+                    );
+                }
+                Rows::Select(select) => {
+                    all.extend(names().zip(&select.columns).map(|(name, it)| (&insert.target, name, &it.expr)));
+                }
+                _ => {}
+            }
+            all
+        }
+        Body::Query(_) | Body::Delete(_) => Vec::new(),
+    }
+}
+
+/// Whether an expression is a parameter, or what is added to it or taken off.
+fn is_shifted(expr: &Expr, name: &str) -> bool {
+    match &expr.kind {
+        ExprKind::Param(param) => param == name,
+        ExprKind::Binary { op, left, right } if matches!(op.as_str(), "+" | "-") => {
+            is_shifted(left, name) || is_shifted(right, name)
+        }
+        _ => false,
+    }
 }
 
 /// Every parameter once, in the order of the first page, then what only the second page has.

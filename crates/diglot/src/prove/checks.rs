@@ -10,6 +10,7 @@ use sea_query::{Expr, Query, SqliteQueryBuilder};
 use serde_json::json;
 
 use super::pool::{self, Pool};
+use super::reading::Computation;
 use super::tables::TableColumn;
 use crate::dialect::{Both, Dialect};
 use crate::schema::Schema;
@@ -18,26 +19,30 @@ use crate::value::Value;
 use joint::Joint;
 pub(super) use joint::Moves;
 
-/// Asks SQLite for the truth of a query of one row and one column; nothing where it takes no such query.
-type Ask = dyn Fn(&str) -> Option<bool> + Send + Sync;
+/// Asks SQLite for the answer to a query of one row and one column; nothing where it takes no such query.
+type Ask = dyn Fn(&str) -> Option<Value> + Send + Sync;
 
-/// Knows of conditions whether they hold. Without an engine to ask, all of them do.
+/// Knows of conditions whether they hold, and what is computed of values. Without an engine to ask, all of them do.
 #[derive(Clone, Default)]
 pub struct Judge {
     ask: Option<Arc<Ask>>,
-    known: Arc<Mutex<BTreeMap<String, bool>>>,
+    known: Arc<Mutex<BTreeMap<String, Option<Value>>>>,
 }
 
 impl Judge {
     /// A judge that asks an engine.
-    pub fn new(ask: impl Fn(&str) -> Option<bool> + Send + Sync + 'static) -> Self {
+    pub fn new(ask: impl Fn(&str) -> Option<Value> + Send + Sync + 'static) -> Self {
         Self { ask: Some(Arc::new(ask)), known: Arc::default() }
     }
 
     fn holds(&self, query: String) -> bool {
-        let Some(ask) = &self.ask else { return true };
+        self.answer(query).is_none_or(|answer| answer != Value::Int(0))
+    }
+
+    fn answer(&self, query: String) -> Option<Value> {
+        let ask = self.ask.as_ref()?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        *known.entry(query).or_insert_with_key(|query| ask(query).unwrap_or(true))
+        known.entry(query).or_insert_with_key(|query| ask(query)).clone()
     }
 }
 
@@ -73,6 +78,12 @@ impl Checks {
         Self { judge: judge.clone(), conditions, joints: joint::all(schemas) }
     }
 
+    /// The same with another engine to ask.
+    #[cfg(test)]
+    pub(super) fn judged(&self, ask: impl Fn(&str) -> Option<Value> + Send + Sync + 'static) -> Self {
+        Self { judge: Judge::new(ask), ..self.clone() }
+    }
+
     /// Whether a column may hold a value.
     pub(super) fn allow(&self, table: &str, column: &TableColumn, value: &Value) -> bool {
         let Some(base) = &column.sqlite else { return true };
@@ -85,6 +96,15 @@ impl Checks {
             query.to_string(SqliteQueryBuilder)
         };
         conditions.iter().all(|condition| self.judge.holds(query(condition)))
+    }
+
+    /// What SQLite computes of a value of a column.
+    pub(super) fn computed(&self, column: &TableColumn, value: &Value, of: &Computation) -> Option<Value> {
+        let literal = value.literal(Dialect::Sqlite, column.sqlite.as_ref()?);
+        let value = Query::select().expr_as(Expr::cust(literal), column.name.clone()).take();
+        let mut query = Query::select();
+        query.expr(Expr::cust(of.text.clone())).from_subquery(value, of.alias.clone());
+        self.judge.answer(query.to_string(SqliteQueryBuilder)).filter(|value| *value != Value::Null)
     }
 
     /// Values of a column that its own conditions refuse.
@@ -205,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_value_that_a_check_refuses_gives_way_to_one_that_it_takes() {
-        let judge = Judge::new(|query| Some(query.contains("'2024-03-0")));
+        let judge = Judge::new(|query| Some(Value::Int(query.contains("'2024-03-0").into())));
         let (checks, day) = checks("CREATE TABLE t (day TEXT NOT NULL CHECK (date(day) IS day), n INTEGER);", &judge);
         let settled = |row: usize| checks.settled("t", &day, &Pool::NOTHING, Value::Text("x".into()), row);
         assert_eq!(settled(0), Value::Text("2024-03-01".into()));
@@ -216,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_check_of_several_columns_and_other_columns_refuse_nothing() {
-        let judge = Judge::new(|_| Some(false));
+        let judge = Judge::new(|_| Some(Value::Int(0)));
         let (checks, day) = checks("CREATE TABLE t (day TEXT NOT NULL, n TEXT, CHECK (n < day));", &judge);
         assert!(checks.allow("t", &day, &Value::Text("x".into())));
     }

@@ -7,13 +7,16 @@
 
 mod around;
 mod carried;
+mod computed;
 mod documents;
 mod edges;
 mod goals;
 mod mended;
+mod parade;
 mod scene;
 mod settle;
 mod solve;
+mod taken;
 mod term;
 #[cfg(test)]
 mod tests;

@@ -27,8 +27,25 @@ pub(super) struct Reading {
     pub(super) forced: BTreeSet<Key>,
     /// How often a page reads or writes a table, by its name; those that are not here are filled only as others need it.
     pub(super) seats: BTreeMap<String, usize>,
+    /// Columns that are written, each with a parameter that is written there as it is.
+    pub(super) stored: BTreeSet<(Key, String)>,
+    /// What is computed of columns and held against parameters.
+    pub(super) computations: Vec<Computation>,
     /// By how many rows tables are filled beyond that, where something counts rows.
     pub(super) crowds: BTreeMap<String, Vec<i64>>,
+}
+
+/// An expression of SQLite over one column that is held against a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Computation {
+    /// The parameter.
+    pub(super) param: String,
+    /// The table and the column.
+    pub(super) column: (String, String),
+    /// How the page calls the table.
+    pub(super) alias: String,
+    /// The text.
+    pub(super) text: String,
 }
 
 /// The greatest number of rows that is filled in because something counts them.
@@ -66,6 +83,7 @@ impl Reading {
                 *reading.looks.entry(key.clone()).or_default() |= *looks;
             }
             reading.paths.extend(uses.paths.iter().cloned());
+            reading.stored.extend(uses.stored.iter().cloned());
         }
         for tree in trees {
             reading.seats(tree, tables);

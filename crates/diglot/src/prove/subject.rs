@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::bound::{bound_again, related};
 use super::checks::Checks;
+use super::computations;
 use super::each::Each;
 use super::known;
 use super::numbers::Numbers;
+use super::order::{self, Order};
 use super::pool::Pool;
 use super::printed;
 use super::reading::Reading;
@@ -15,7 +17,7 @@ use super::sorts::sorts_text;
 use super::tables::{CLOCKS, Relations, Table, Tables};
 use super::touched::{around, touched};
 use super::union::Union;
-use super::unpromised::{rests_on_order, rests_on_zone};
+use super::unpromised::{reads_clock, rests_on_order, rests_on_zone};
 use super::uses::{Key, Uses, uses};
 use crate::config::{Assume, Config};
 use crate::dialect::{Both, Dialect};
@@ -24,14 +26,15 @@ use crate::infer::{Param, ResultColumn, RowsParam};
 use crate::page::{Annotation, AnnotationKind, Cardinality};
 use crate::pipeline::{Compiled, Partial, ReadProject};
 use crate::project::Inputs;
-use crate::source::{FileId, Span};
-use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
+use crate::source::{FileId, Sources, Span};
+use crate::tree::{SourceKind, Statement};
 use crate::types::Base;
 use crate::value::Value;
 
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {
     pub(super) config: &'a Config,
+    sources: &'a Sources,
     compiled: &'a Compiled,
     pub(super) project: ReadProject<'a>,
     pub(super) relations: &'a Relations,
@@ -87,6 +90,10 @@ pub struct Subject {
     /// `-- diverges(results…)`.
     pub declared: Vec<Declared>,
     pub(super) order: Order,
+    /// The columns of the result by which each page sorts, if it does.
+    pub(super) keys: Both<Option<Vec<usize>>>,
+    /// Whether what it writes or answers may be the time of the run.
+    pub(super) reads_clock: bool,
     /// The table and its columns by which both pages sort the rows of that table alone.
     pub(super) sorted: Option<(String, Vec<String>)>,
     /// Tables to whose rows it gives their numbers itself.
@@ -157,17 +164,6 @@ struct Ready {
     is_partial: bool,
 }
 
-/// What the order of rows means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Nothing.
-    Free,
-    /// Rows come by these columns of the result; rows that are alike there come as they like.
-    By(Vec<usize>),
-    /// No two rows may change places.
-    Total,
-}
-
 impl<'a> Prover<'a> {
     /// Reads what all statements of a project say about its columns.
     pub fn new(inputs: &'a Inputs, compiled: &'a Compiled, relations: &'a Relations) -> Self {
@@ -176,6 +172,7 @@ impl<'a> Prover<'a> {
         let mut prover = Self {
             checks,
             config: &inputs.config,
+            sources: &inputs.sources,
             compiled,
             project,
             relations,
@@ -248,6 +245,7 @@ impl<'a> Prover<'a> {
         };
         let mut subject = self.of("", nothing, around(&self.tables(), |name| words.contains(name)));
         let reads_clock = CLOCKS.iter().any(|clock| words.contains(clock));
+        subject.reads_clock |= reads_clock;
         for column in subject.compared.iter_mut().flat_map(|table| &mut table.columns) {
             column.moving = reads_clock;
         }
@@ -276,6 +274,7 @@ impl<'a> Prover<'a> {
         subject.labels = Both::of(|_| signature.columns.iter().map(|column| column.name.clone()).collect());
         subject.places.splice(0..0, one.places.first().copied());
         subject.order = Order::Free;
+        subject.keys = Both { sqlite: None, pg: None };
         one.learn(&subject);
         let may_fail = |annotation: &Annotation| matches!(annotation.kind, AnnotationKind::Each { fails: Some(_), .. });
         subject.each = Some(Each::new(one, &subject, self.project.annotations(name).any(may_fail))?);
@@ -292,9 +291,12 @@ impl<'a> Prover<'a> {
         let tables = self.tables();
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
         let params = self.as_bound(name, params, &found, &filled);
-        let reading = Reading::of(&trees, &found, &filled, &tables);
+        let computations = computations::of(self.sources, &trees.sqlite);
+        let reading = Reading { computations, ..Reading::of(&trees, &found, &filled, &tables) };
         let Numbers { own: numbers, fresh } = Numbers::of(&trees, &compared);
-        let order = order(&trees.sqlite, &filled).min(order(&trees.pg, &filled));
+        let is_clocked = |table: &Table| table.columns.iter().any(|column| column.clock);
+        let reads_clock = reads_clock(&trees, &tables) || compared.iter().any(is_clocked);
+        let order = order::of(&trees.sqlite, &filled).min(order::of(&trees.pg, &filled));
         let mut subject = Subject {
             noun,
             name: name.to_owned(),
@@ -323,7 +325,9 @@ impl<'a> Prover<'a> {
             spelled: printed::columns(self.config, &trees.pg),
             printed: printed::params(self.config, &trees.pg),
             order,
-            sorted: sorted(&trees.sqlite).filter(|keys| sorted(&trees.pg).as_ref() == Some(keys)),
+            sorted: order::sorted(&trees.sqlite).filter(|keys| order::sorted(&trees.pg).as_ref() == Some(keys)),
+            keys: trees.each_ref().map(order::keys),
+            reads_clock,
             numbers,
             fresh,
             again: bound_again(&trees),
@@ -504,82 +508,6 @@ fn stays(key: &Key) -> bool {
         Key::Param(_) => false,
         Key::Json(document, _) => stays(document),
     }
-}
-
-impl Order {
-    /// What both pages promise.
-    fn min(self, other: Order) -> Order {
-        match (self, other) {
-            (Order::Free, _) | (_, Order::Free) => Order::Free,
-            (Order::Total, other) | (other, Order::Total) => other,
-            (Order::By(a), Order::By(b)) => {
-                Order::By(a.into_iter().zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a).collect())
-            }
-        }
-    }
-}
-
-fn order(tree: &Statement, tables: &[Table]) -> Order {
-    let part = tree.result.and_then(|result| tree.parts.get(result));
-    let Some(Body::Query(query)) = part.map(|part| &part.body) else { return Order::Free };
-    if query.order.is_empty() {
-        return Order::Free;
-    }
-    let outputs = crate::infer::origin::query_outputs(&query.rows);
-    let place =
-        |key: &Expr| outputs.iter().position(|output| key.span == output.expr.span || key.is_alike(&output.expr));
-    let places: Vec<Option<usize>> = query.order.iter().map(|key| place(&key.expr)).collect();
-    if is_total(query, tables) {
-        return Order::Total;
-    }
-    // What is sorted by and not shown cannot be seen; what comes behind it counts within its ties only.
-    Order::By(places.into_iter().map_while(|place| place).collect())
-}
-
-/// A plain select of one table.
-fn plain(query: &Query) -> Option<(&Select, &Source, &str)> {
-    let Rows::Select(select) = &query.rows else { return None };
-    let [source] = select.from.as_slice() else { return None };
-    let SourceKind::Table(name) = &source.kind else { return None };
-    Some((select, source, name))
-}
-
-/// The one table that is read, and its columns by which its rows are sorted.
-fn sorted(tree: &Statement) -> Option<(String, Vec<String>)> {
-    let Body::Query(query) = &tree.parts.get(tree.result?)?.body else { return None };
-    let (select, source, table) = plain(query)?;
-    if query.order.is_empty() || select.distinct.is_some() || !select.group.is_empty() {
-        return None;
-    }
-    let column = |key: &OrderKey| match &key.expr.kind {
-        ExprKind::Column { source: of, column } if *of == source.id => Some(column.clone()),
-        _ => None,
-    };
-    Some((table.to_owned(), query.order.iter().map(column).collect::<Option<_>>()?))
-}
-
-/// Whether the keys name every row of a plain select of one table.
-fn is_total(query: &Query, tables: &[Table]) -> bool {
-    let Some((select, source, name)) = plain(query) else { return false };
-    let Some(table) = tables.iter().find(|table| table.name == *name) else { return false };
-    let mut named: BTreeSet<&str> = BTreeSet::new();
-    let mut add = |expr: &'_ Expr| -> bool {
-        let ExprKind::Column { source: of, column } = &expr.kind else { return false };
-        *of == source.id && table.columns.iter().find(|c| c.name == *column).is_some_and(|c| named.insert(&c.name))
-    };
-    for key in &query.order {
-        add(&key.expr);
-    }
-    for condition in select.filter.iter().flat_map(Expr::conjuncts) {
-        let ExprKind::Binary { op, left, right } = &condition.kind else { continue };
-        for (column, value) in [(left, right), (right, left)] {
-            if op == "=" && matches!(value.kind, ExprKind::Param(_) | ExprKind::Number(_) | ExprKind::Text(_)) {
-                add(column);
-            }
-        }
-    }
-    let is_never_null = |name: &String| table.columns.iter().any(|column| column.name == *name && !column.nullable);
-    table.unique.iter().any(|key| key.iter().all(|name| named.contains(name.as_str()) && is_never_null(name)))
 }
 
 /// The type by which the values of a result column are read: how SQLite holds it tells more than the type of the API.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::config::Config;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::source::{SourceFile, Sources};
 use crate::types::Base;
 use crate::{Compiled, Inputs, compile};
@@ -215,7 +215,7 @@ fn tables_are_compared_without_clocks_and_columns_of_one_page() {
 fn two_refusals_are_the_same_if_kind_and_tables_are() {
     let (subject, none) = (subject("job_end"), Case::default());
     let failed = |kind, rows: Rows| {
-        let result = Err(Fault { kind, words: format!("{} rows", rows.len()) });
+        let result = Err(Fault { kind, words: format!("{} rows", rows.len()), beside: None });
         Answer { result, tables: vec![rows], taken: BTreeSet::new(), manner: "" }
     };
     let row: Vec<Value> = subject.compared[0].shown().map(|_| Value::Null).collect();
@@ -255,7 +255,8 @@ fn a_number_is_the_document_that_it_is_and_what_differs_is_never_written_alike()
 #[test]
 fn rows_that_differ_in_what_they_are_sorted_by_have_one_order() {
     let mut subject = subject("job_due");
-    subject.order = super::subject::Order::By(Vec::new());
+    subject.order = super::order::Order::By(Vec::new());
+    subject.keys = Both::of(|_| None);
     subject.sorted = Some(("job".to_owned(), vec!["state".to_owned()]));
     let with = |states: [&str; 2]| {
         let row = |state: &str| Row::from([("state".to_owned(), Value::Text(state.into()))]);

@@ -2,7 +2,10 @@
 //!
 //! What is too much here costs a second run, and what is missing a difference that nobody sees.
 
-use crate::tree::{Body, Expr, ExprKind, Query, Rows, Statement};
+use super::tables::Tables;
+use super::uses::is_clock;
+use crate::dialect::Both;
+use crate::tree::{Body, Expr, ExprKind, Query, Rows, Source, Statement};
 use crate::types::Base;
 
 /// Aggregates that have their rows in the order in which these come.
@@ -72,6 +75,19 @@ pub(super) fn rests_on_zone(statement: &Statement) -> bool {
         _ => false,
     };
     statement.exprs().into_iter().any(rests)
+}
+
+/// Whether a page reads the clock, or writes a table of which views or triggers may do so.
+pub(super) fn reads_clock(trees: &Both<Statement>, tables: &Tables<'_>) -> bool {
+    let is_now = |expr: &Expr| match &expr.kind {
+        ExprKind::Call { name, args, .. } => is_clock(name, args),
+        ExprKind::Opaque(text) => text.to_lowercase().starts_with("current_"),
+        _ => false,
+    };
+    let behind = |name: &str| tables.behind(name).next().is_some();
+    trees.iter().any(|tree| {
+        tree.exprs().into_iter().any(is_now) || tree.sources().into_iter().filter_map(Source::table).any(behind)
+    })
 }
 
 #[cfg(test)]

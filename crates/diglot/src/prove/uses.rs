@@ -15,9 +15,10 @@ use crate::infer::walk;
 use crate::tree::{
     Assignment, Body, ConflictAction, Expr, ExprKind, Insert, Query, Rows, Source, SourceKind, Statement,
 };
+use crate::types::Base;
 use crate::value::Value;
 
-pub(super) use looks::Looks;
+pub(super) use looks::{Looks, is_clock};
 
 /// What values stand in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +50,7 @@ pub(super) struct Uses {
     pub(super) looks: BTreeMap<Key, Looks>,
     /// Literals that stand in one comparison or computation with a place.
     pub(super) near: Vec<(Key, Value)>,
-    /// Columns that are written, each with the parameter that is.
+    /// Columns that are written, each with a parameter that is written there as it is.
     pub(super) stored: Vec<(Key, String)>,
     /// Documents that meet as a whole, or of which one is put onto the other.
     pub(super) beside: Vec<(Key, Key)>,
@@ -136,11 +137,7 @@ impl<'t> Reader<'t> {
     fn store(&mut self, target: Option<&Key>, value: &'t Expr) {
         let Some(target) = target else { return };
         self.relate(target, value);
-        for inner in value.exprs() {
-            if let ExprKind::Param(name) = &inner.kind {
-                self.uses.stored.push((target.clone(), name.clone()));
-            }
-        }
+        as_they_are(value, &mut |name| self.uses.stored.push((target.clone(), name.to_owned())));
         // A document that is put together: each of its fields is a place of its own.
         for inner in value.exprs() {
             let ExprKind::Call { name, args, .. } = &inner.kind else { continue };
@@ -197,6 +194,7 @@ impl<'t> Reader<'t> {
                 "<@" => self.contained(right, left),
                 "?" | "?|" | "?&" => self.listed(left, right),
                 "||" => self.laid(left, right),
+                "-" | "#-" if left.ty.as_ref().is_some_and(|ty| ty.base == Base::Json) => self.member(left, right),
                 "->" | "->>" | "#>" | "#>>" => {
                     let path = self.key(expr, DEPTH);
                     self.uses.paths.extend(path.filter(|key| matches!(key, Key::Json(..))));
@@ -268,6 +266,13 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// A document and what is taken out of it.
+    fn member(&mut self, document: &'t Expr, path: &'t Expr) {
+        if let (Some(document), Some(steps)) = (self.key(document, DEPTH), steps(path)) {
+            self.uses.paths.insert(under(document, steps));
+        }
+    }
+
     /// What is put onto a document.
     fn laid(&mut self, under: &'t Expr, over: &'t Expr) {
         if let (Some(under), Some(over)) = (self.key(under, DEPTH), self.key(over, DEPTH)) {
@@ -281,6 +286,9 @@ impl<'t> Reader<'t> {
             ("json_extract" | "jsonb_extract_path" | "jsonb_extract_path_text" | "json_type", _) => {
                 let path = self.key(expr, DEPTH);
                 self.uses.paths.extend(path.filter(|key| matches!(key, Key::Json(..))));
+            }
+            ("json_remove" | "jsonb_remove", [document, paths @ ..]) => {
+                paths.iter().for_each(|path| self.member(document, path));
             }
             ("json_set" | "json_insert" | "json_replace" | "jsonb_set", [document, places @ ..]) => {
                 for place in places.chunks(2) {
@@ -363,6 +371,21 @@ impl<'t> Reader<'t> {
             },
             _ => return None,
         })
+    }
+}
+
+/// The parameters that a value may be as they are: what is computed of one is another value.
+fn as_they_are<'t>(value: &'t Expr, found: &mut dyn FnMut(&'t str)) {
+    match &value.kind {
+        ExprKind::Param(name) => found(name),
+        ExprKind::Cast { expr, .. } => as_they_are(expr, found),
+        ExprKind::Case { branches, otherwise, .. } => {
+            branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).for_each(|it| as_they_are(it, found));
+        }
+        ExprKind::Call { name, args, .. } if matches!(name.as_str(), "coalesce" | "ifnull" | "nullif" | "iif") => {
+            args.iter().for_each(|arg| as_they_are(arg, found));
+        }
+        _ => {}
     }
 }
 

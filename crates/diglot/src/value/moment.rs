@@ -52,11 +52,13 @@ pub(crate) fn canonical(value: &Value, stored: Stored) -> Option<Value> {
         (Value::Text(text), _) => microseconds(text)?,
         _ => return None,
     };
-    if moment >= CLOCKS {
-        return Some(Value::Other("a time of the run".to_owned()));
-    }
     let unit = 1_000_000 / stored.form.units();
     Some(Value::Text(spelled(moment.div_euclid(unit) * unit)))
+}
+
+/// Whether a time in the one spelling is later than all data that is tried.
+pub(crate) fn has_passed(value: &Value) -> bool {
+    matches!(value, Value::Text(text) if microseconds(text).is_some_and(|moment| moment >= CLOCKS))
 }
 
 fn numbers(text: &str, between: char) -> Option<[i64; 3]> {
@@ -82,12 +84,27 @@ fn days(text: &str) -> Option<i64> {
     Some(year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468)
 }
 
+/// The digits of a decimal as Postgres shows one with so many behind the point: a half goes away from zero.
+fn rounded(digits: &str, scale: Option<u32>) -> String {
+    let Some(scale) = scale else { return digits.to_owned() };
+    let scale = scale as usize;
+    let (sign, plain) = digits.strip_prefix('-').map_or(("", digits), |plain| ("-", plain));
+    let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+    let kept: String = fraction.chars().chain(std::iter::repeat('0')).take(scale).collect();
+    let up = u128::from(fraction.as_bytes().get(scale).is_some_and(|digit| *digit >= b'5'));
+    let Ok(units) = format!("{whole}{kept}").parse::<u128>() else { return digits.to_owned() };
+    let units = format!("{:0>width$}", units + up, width = scale + 1);
+    let (whole, fraction) = units.split_at(units.len() - scale);
+    let sign = if units.chars().all(|digit| digit == '0') { "" } else { sign };
+    if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}
+
 /// What SQLite holds for a value.
 pub fn held(value: &Value, stored: Stored) -> Value {
     let Value::Text(text) = value else {
         return match (value, stored.of.base()) {
-            (Value::Int(n), Base::Numeric) => Value::Text(n.to_string()),
-            (Value::Real(r), Base::Numeric) => Value::Text(r.to_string()),
+            (Value::Int(n), Base::Numeric) => Value::Text(rounded(&n.to_string(), stored.scale)),
+            (Value::Real(r), Base::Numeric) => Value::Text(rounded(&r.to_string(), stored.scale)),
             (Value::Uuid(id), Base::Uuid) => Value::Text(hyphenated(id)),
             _ => value.clone(),
         };
@@ -126,5 +143,22 @@ mod tests {
         let digits = Stored { of: Of::Uuid, form: Form::Hyphenated, scale: None };
         let id = held(&Value::Uuid([0x11; 16]), digits);
         assert_eq!(id, Value::Text("11111111-1111-1111-1111-111111111111".into()));
+    }
+    #[test]
+    fn a_decimal_has_the_digits_of_its_type() {
+        let cents = Stored { of: Of::Decimal, form: Form::Digits, scale: Some(2) };
+        for (value, text) in [
+            (Value::Int(0), "0.00"),
+            (Value::Int(-12), "-12.00"),
+            (Value::Real(-0.5), "-0.50"),
+            (Value::Real(2.675), "2.68"),
+            (Value::Real(-0.001), "0.00"),
+            (Value::Real(9.995), "10.00"),
+        ] {
+            assert_eq!(held(&value, cents), Value::Text(text.into()));
+        }
+        let whole = Stored { scale: Some(0), ..cents };
+        assert_eq!(held(&Value::Real(2.5), whole), Value::Text("3".into()));
+        assert_eq!(held(&Value::Real(2.5), Stored { scale: None, ..cents }), Value::Text("2.5".into()));
     }
 }

@@ -250,7 +250,10 @@ mod tests {
             foreign: Vec::new(),
         };
         (
-            Checks::of(&Both { pg: Schema { dialect: Dialect::Pg, ..sqlite.clone() }, sqlite }, &Judge::new(judged)),
+            Checks::of(
+                &Both { pg: Schema { dialect: Dialect::Pg, ..sqlite.clone() }, sqlite },
+                &Judge::new(|query| judged(query).map(|holds| Value::Int(holds.into()))),
+            ),
             table,
         )
     }

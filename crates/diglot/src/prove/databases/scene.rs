@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::carried;
 use super::mended::Mended;
+use super::taken;
 use crate::config::Assumption;
 use crate::infer::{CHOICE, Param};
 use crate::page::Chooser;
@@ -28,6 +29,8 @@ pub(super) enum Spot {
     Here(usize),
     /// How many more rows like its first one a table has.
     Crowd(usize),
+    /// Which place of a table's first row more rows like it have every other value in, by its slot.
+    Parade(usize),
     /// A column of a row.
     Cell(usize, usize),
     /// A place in the document of a column.
@@ -107,11 +110,13 @@ impl<'s> Scene<'s> {
             if let Some(crowds) = crowds.filter(|_| *count > 0) {
                 scene.add(Spot::Crowd(*table), crowds.iter().map(|n| core(Value::Int(*n))).collect());
             }
+            scene.parades(*table);
         }
+        scene.computed();
         scene
     }
 
-    fn add(&mut self, spot: Spot, choices: Vec<Choice>) {
+    pub(super) fn add(&mut self, spot: Spot, choices: Vec<Choice>) {
         let (choices, without) = match self.key_of(&spot) {
             Some((key, path)) => {
                 assumed::kept(&self.subject.assume, &self.subject.assumed_places(&key), !path.is_empty(), choices)
@@ -140,7 +145,7 @@ impl<'s> Scene<'s> {
                 let rows = self.subject.rows.as_ref()?;
                 Some((Key::Param(of_rows(rows, rows.fields.get(*at)?).name), Vec::new()))
             }
-            Spot::Variant | Spot::Here(_) | Spot::Crowd(_) | Spot::Entry(_) => None,
+            Spot::Variant | Spot::Here(_) | Spot::Crowd(_) | Spot::Parade(_) | Spot::Entry(_) => None,
         }
     }
 
@@ -200,6 +205,7 @@ impl<'s> Scene<'s> {
         } else {
             carried_or_null(param.ty.nullable, Tier::Core)
         };
+        let choices = taken::first(subject, key, base, choices);
         let broken = subject.broken(key, base).into_iter().map(core).filter(|broken| !choices.contains(broken));
         let choices = choices.iter().cloned().chain(broken).collect();
         self.add(spot, choices);
@@ -241,7 +247,8 @@ impl<'s> Scene<'s> {
 
     /// The most values that a column or a parameter has.
     pub(super) fn most_values(&self) -> usize {
-        let of_value = self.slots.iter().filter(|slot| !matches!(slot.spot, Spot::Here(_) | Spot::Entry(_)));
+        let of_value =
+            self.slots.iter().filter(|slot| !matches!(slot.spot, Spot::Here(_) | Spot::Parade(_) | Spot::Entry(_)));
         of_value.map(|slot| slot.choices.len()).max().unwrap_or(0)
     }
 
@@ -276,6 +283,7 @@ impl<'s> Scene<'s> {
                     .map(|more| self.made(picks, at, CROWD + more + CROWD * 4 * seat.number)),
             );
         }
+        self.paraded(picks, &mut rows);
         let mut case = Case { rows: self.settled(picks, rows), args: BTreeMap::new() };
         self.arguments(picks, &mut case);
         case

@@ -116,8 +116,11 @@ impl Scene<'_> {
             return;
         }
         let mut made = self.parent(picks, parent, others.len());
-        for (name, value) in columns.iter().zip(own) {
-            made.insert(name.clone(), value);
+        made.extend(columns.iter().cloned().zip(own.iter().cloned()));
+        // What went with the key that it had need not go with this one.
+        let mended = self.mended(picks, None, referred, made.clone());
+        if of_parent(&mended) == own {
+            made = mended;
         }
         // A chain of rows of one table ends where it can.
         let chained = referred.foreign.iter().filter(|foreign| is_own && foreign.table == referred.name);

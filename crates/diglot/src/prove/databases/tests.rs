@@ -387,3 +387,113 @@ fn days_of_the_week_and_of_other_years_are_there_where_parts_of_times_are_asked_
     let week = subject("strftime('%V', born)", "extract(week FROM born)");
     assert!(holds(&week, "born", &text("2021-01-03")) && holds(&week, "born", &text("2020-12-28")));
 }
+
+#[test]
+fn one_place_has_all_of_its_values_in_as_many_rows() {
+    let subject = item("SELECT id, rank() OVER (ORDER BY n DESC) AS place FROM item ORDER BY place, id");
+    let is_ranked = |case: &Case| {
+        let mut numbers: Vec<i64> = rows(case, "item").iter().filter_map(|row| number(&row["n"])).collect();
+        numbers.sort_unstable();
+        let count = numbers.len();
+        // Two that are alike above another one, so that a gap shows.
+        count > 2 && numbers.windows(3).any(|three| three[0] < three[1] && three[1] == three[2])
+    };
+    assert!(some(&subject, is_ranked));
+    let sorted = item("SELECT id FROM item ORDER BY CASE name WHEN 'low' THEN 2 WHEN 'mid' THEN 1 ELSE 0 END, id");
+    let has_all = |case: &Case| {
+        let names: Vec<&Value> = rows(case, "item").iter().map(|row| &row["name"]).collect();
+        ["low", "mid", "b"].iter().all(|name| names.contains(&&text(name)))
+    };
+    assert!(some(&sorted, has_all));
+}
+
+fn number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(n) => Some(*n),
+        _ => None,
+    }
+}
+
+#[test]
+fn how_many_days_there_are_is_no_time() {
+    let subject = pair(
+        [
+            "CREATE TABLE item (id INTEGER NOT NULL PRIMARY KEY, due INTEGER NOT NULL);",
+            "CREATE TABLE item (id bigint NOT NULL PRIMARY KEY, due bigint NOT NULL);",
+        ],
+        [
+            "SELECT id FROM item WHERE due < unixepoch('now') - :days * 86400",
+            "SELECT id FROM item WHERE due < extract(epoch FROM now() - make_interval(days => :days::int))::bigint",
+        ],
+    );
+    let ordinary = subject.databases_of(BUDGET, TODAY);
+    let days = ordinary.iter().take(ordinary.ordinary()).filter_map(|case| number(&case.args["days"]));
+    assert_eq!(days.filter(|days| days.abs() > 1_000_000).count(), 0);
+}
+
+#[test]
+fn a_call_is_tried_that_the_checks_of_what_it_writes_let_through() {
+    let ddl = "CREATE TABLE item (id INTEGER NOT NULL PRIMARY KEY, name TEXT, state TEXT NOT NULL CHECK (state IN ('on', 'off')));";
+    let mut subject = pair_with(
+        "generate = false",
+        [ddl, &ddl.to_lowercase().replace("integer", "bigint")],
+        ["UPDATE item SET name = COALESCE(:name, name), state = :state WHERE id = :id"; 2],
+    );
+    subject.checks =
+        subject.checks.judged(|query| Some(Value::Int((query.contains("'on'") || query.contains("'off'")).into())));
+    let is_kept = |case: &Case| {
+        let [row, ..] = rows(case, "item") else { return false };
+        let is_taken = [text("on"), text("off")].contains(&case.args["state"]);
+        is_taken && case.args["name"] == Value::Null && row["name"] != Value::Null && row["id"] == case.args["id"]
+    };
+    assert!(some(&subject, is_kept));
+}
+
+#[test]
+fn members_that_are_taken_out_and_items_behind_the_first_are_there() {
+    let removed = pair(
+        ITEMS,
+        [
+            "UPDATE item SET doc = json_remove(doc, '$.note') WHERE id = :id",
+            "UPDATE item SET doc = doc - 'notes' WHERE id = :id",
+        ],
+    );
+    for name in ["note", "notes"] {
+        let has = |case: &Case| {
+            rows(case, "item").iter().any(|row| matches!(&row["doc"], Value::Json(doc) if doc.get(name).is_some()))
+        };
+        assert!(some(&removed, has), "{name}");
+    }
+    let listed = pair_with(
+        "[json]\n\"item.doc.tags\" = \"text[]\"\n",
+        ITEMS,
+        [
+            "SELECT id FROM item WHERE EXISTS (SELECT 1 FROM json_each(item.doc, '$.tags') AS t WHERE t.value = :tag)",
+            "SELECT id FROM item WHERE doc -> 'tags' @> jsonb_build_array(:tag::text)",
+        ],
+    );
+    let is_second = |case: &Case| {
+        let Value::Text(tag) = &case.args["tag"] else { return false };
+        let second =
+            |row: &Row| matches!(&row["doc"], Value::Json(doc) if doc["tags"][1] == **tag && doc["tags"][0] != **tag);
+        rows(case, "item").iter().any(second)
+    };
+    assert!(some(&listed, is_second));
+}
+
+#[test]
+fn a_parameter_holds_what_is_computed_of_a_column() {
+    let mut subject = item("SELECT id FROM item WHERE n * 7 + 1 = :code");
+    subject.checks = subject.checks.judged(|_| Some(Value::Int(71)));
+    assert!(some(&subject, |case| case.args["code"] == Value::Int(71)));
+}
+
+#[test]
+fn what_is_computed_of_a_parameter_is_bound_to_a_value() {
+    let bound = |statement: &str| {
+        let subject = pair_with("generate = false", ITEMS, [statement, statement]);
+        some(&subject, |case| case.args["due"] == Value::Null)
+    };
+    assert!(bound("UPDATE item SET due_ms = :due WHERE id = :id"));
+    assert!(!bound("UPDATE item SET due_ms = :due + 60 WHERE id = :id"));
+}

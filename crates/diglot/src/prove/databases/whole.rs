@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::scene::{Picks, Scene, Spot};
 use crate::prove::domain::Tier;
-use crate::prove::subject::{Order, Subject};
+use crate::prove::order::Order;
+use crate::prove::subject::Subject;
 
 /// Picks for every database of up to `rows` rows a table with every set of arguments, over the core of every place; those
 /// with fewer rows first, and those with the same rows one behind the other. None where there are more than `budget`.
@@ -75,7 +76,7 @@ pub(super) fn all<'s>(subject: &'s Subject, rows: usize, today: i64, budget: usi
 }
 
 fn is_of_row(spot: &Spot) -> bool {
-    matches!(spot, Spot::Here(_) | Spot::Crowd(_)) || cell_of(spot).is_some()
+    matches!(spot, Spot::Here(_) | Spot::Crowd(_) | Spot::Parade(_)) || cell_of(spot).is_some()
 }
 
 fn cell_of(spot: &Spot) -> Option<usize> {

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Choice, Choices, Place, Tier, choices};
 use crate::prove::pool::ALWAYS;
+use crate::prove::uses::Looks;
 use crate::types::Base;
 use crate::value::Value;
 
@@ -25,8 +26,9 @@ pub(crate) fn leaves(place: Place<'_>, declared: Option<&str>, is_parent: bool) 
     if !is_always {
         all.push(Tier::Core, None);
     }
-    if !is_always && (kind.is_none() || place.pool.null) && kind.is_none_or(|kind| !kind.ends_with("[]")) {
-        all.push(if place.pool.null { Tier::Core } else { Tier::More }, Some(json(Json::Null)));
+    let is_asked = place.pool.null || place.pool.looks.any(Looks::NULLED);
+    if !is_always && (kind.is_none() || is_asked) && kind.is_none_or(|kind| !kind.ends_with("[]")) {
+        all.push(if is_asked { Tier::Core } else { Tier::More }, Some(json(Json::Null)));
     }
     all.0
 }
@@ -140,8 +142,10 @@ fn twin_of(value: &Value) -> Option<Json> {
 fn of_kind(place: Place<'_>, kind: &str) -> Vec<(Tier, Json)> {
     if let Some(item) = kind.strip_suffix("[]") {
         let items: Vec<Json> = of_kind(place, item).into_iter().map(|(_, item)| item).take(2).collect();
-        let lists = [json!([items[0]]), json!([]), Json::Array(items.clone())];
-        return lists.into_iter().map(|list| (Tier::Core, list)).collect();
+        let turned: Vec<Json> = items.iter().rev().cloned().collect();
+        let others = [json!([items[items.len() - 1]]), json!([items[0], items[0]])];
+        let core = [json!([items[0]]), json!([]), json!(items), json!(turned)].map(|list| (Tier::Core, list));
+        return core.into_iter().chain(others.map(|list| (Tier::More, list))).collect();
     }
     if let Some(number) = kind.strip_suffix(" or text") {
         let numbers = of_kind(place, number);

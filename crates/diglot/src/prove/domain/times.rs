@@ -10,6 +10,8 @@ use crate::value::{Value, microseconds, spelled};
 const SECOND: i64 = 1_000_000;
 const HOUR: i64 = 3_600 * SECOND;
 const DAY: i64 = 24 * HOUR;
+/// The years that have four digits, as both engines write them.
+const WRITTEN: std::ops::Range<i64> = -62_135_596_800 * SECOND..253_402_300_800 * SECOND;
 /// 2024-01-31 12:00:00: the last day of a month, in a leap year, before all clocks.
 const ANCHOR: i64 = 1_706_702_400 * SECOND;
 
@@ -101,6 +103,7 @@ fn moments(place: Place<'_>) -> Vec<(Tier, i64)> {
         // Before 1970 and in the year 9999.
         add(Tier::Edge, &[-DAY, 253_370_764_800 * SECOND]);
     }
+    all.retain(|(_, moment)| WRITTEN.contains(moment));
     all
 }
 

@@ -5,6 +5,7 @@ use crate::infer::origin::{Deep, query_outputs};
 use crate::tree::{
     Body, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Query, Rows, Select, SourceKind, Window,
 };
+use crate::types::Base;
 use crate::value::Value;
 
 /// A set of ways in which a place is looked at.
@@ -48,6 +49,11 @@ impl Looks {
     /// Whether any of these ways is among them.
     pub(crate) fn any(self, of: Self) -> bool {
         self.0 & of.0 != 0
+    }
+
+    /// These ways without some.
+    pub(crate) fn without(self, of: Self) -> Self {
+        Self(self.0 & !of.0)
     }
 
     /// Whether nobody looks.
@@ -211,17 +217,27 @@ impl<'t> Reader<'t> {
 
     /// All places and literals of an expression stand together.
     fn mark(&mut self, expr: &'t Expr, look: Looks) {
-        let (mut places, mut literals, mut clock) = (Vec::new(), Vec::new(), false);
-        self.gather(expr, DEPTH, &mut places, &mut literals, &mut clock);
-        let look = if clock { look | Looks::CLOCK } else { look };
-        for key in places {
-            if let Key::Json(document, _) = &key {
-                *self.uses.looks.entry((**document).clone()).or_default() |= Looks::OPENED;
-                self.uses.paths.insert(key.clone());
-            }
-            *self.uses.looks.entry(key.clone()).or_default() |= look;
-            self.uses.near.extend(literals.iter().map(|literal| (key.clone(), literal.clone())));
+        let mut found = Gathered::default();
+        self.gather(expr, DEPTH, &mut found);
+        let look = if found.clock { look | Looks::CLOCK } else { look };
+        let is_time = look.any(Looks::MOMENT | Looks::CLOCK);
+        for key in &found.amounts {
+            self.looked(key, look.without(Looks::MOMENT | Looks::CLOCK) | Looks::SUMMED);
         }
+        found.places.iter().for_each(|key| self.looked(key, look));
+        // What shifts a time says nothing of how often it does.
+        let amounts = found.amounts.iter().filter(|_| !is_time);
+        for key in found.places.iter().chain(amounts) {
+            self.uses.near.extend(found.literals.iter().map(|literal| (key.clone(), literal.clone())));
+        }
+    }
+
+    fn looked(&mut self, key: &Key, look: Looks) {
+        if let Key::Json(document, _) = key {
+            *self.uses.looks.entry((**document).clone()).or_default() |= Looks::OPENED;
+            self.uses.paths.insert(key.clone());
+        }
+        *self.uses.looks.entry(key.clone()).or_default() |= look;
     }
 
     /// A call that reads the clock beside a place.
@@ -231,53 +247,116 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn gather(&self, expr: &'t Expr, depth: usize, places: &mut Vec<Key>, literals: &mut Vec<Value>, clock: &mut bool) {
+    fn gather(&self, expr: &'t Expr, depth: usize, found: &mut Gathered) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let all = expr.exprs();
         let mut at = 0;
         while let Some(inner) = all.get(at).copied() {
             at += 1;
             let inside = inner.exprs().len().saturating_sub(1);
+            if is_span(inner) {
+                let mut own = Gathered::default();
+                operands(inner).into_iter().for_each(|operand| self.gather(operand, depth, &mut own));
+                found.amounts.extend(own.places.into_iter().chain(own.amounts));
+                found.literals.extend(own.literals);
+                at += inside;
+                continue;
+            }
             match &inner.kind {
                 ExprKind::Column { .. } => match (self.key(inner, DEPTH), self.names.deep(inner)) {
-                    (Some(key), _) => places.push(key),
+                    (Some(key), _) => found.places.push(key),
                     (None, Deep::Expr(behind)) if !std::ptr::eq(behind, inner) => {
-                        self.gather(behind, depth, places, literals, clock);
+                        self.gather(behind, depth, found);
                     }
                     _ => {}
                 },
-                ExprKind::Param(name) => places.push(Key::Param(name.clone())),
+                ExprKind::Param(name) => found.places.push(Key::Param(name.clone())),
                 ExprKind::Scalar(query) | ExprKind::InQuery { query, .. } | ExprKind::Exists { query, .. } => {
                     if let ExprKind::InQuery { expr, .. } = &inner.kind {
-                        self.gather(expr, depth, places, literals, clock);
+                        self.gather(expr, depth, found);
                     }
                     if !matches!(inner.kind, ExprKind::Exists { .. })
                         && let Some(output) = query_outputs(&query.rows).first()
                     {
-                        self.gather(&output.expr, depth, places, literals, clock);
+                        self.gather(&output.expr, depth, found);
                     }
                     at += inside;
                 }
                 ExprKind::Binary { op, .. } if matches!(op.as_str(), "->" | "->>" | "#>" | "#>>") => {
                     if let Some(key @ Key::Json(..)) = self.key(inner, DEPTH) {
-                        places.push(key);
+                        found.places.push(key);
                         at += inside;
                     }
                 }
                 ExprKind::Call { name, args, .. } => {
-                    *clock |= is_clock(name, args);
+                    found.clock |= is_clock(name, args);
                     if name.starts_with("json")
                         && args.get(1).and_then(steps).is_some()
                         && let Some(key @ Key::Json(..)) = self.key(inner, DEPTH)
                     {
-                        places.push(key);
+                        found.places.push(key);
                         at += inside;
                     }
                 }
-                ExprKind::Opaque(text) => *clock |= text.to_lowercase().starts_with("current_"),
-                _ => literals.extend(self.literal(inner).filter(|_| !matches!(inner.kind, ExprKind::Cast { .. }))),
+                ExprKind::Opaque(text) => found.clock |= text.to_lowercase().starts_with("current_"),
+                _ => {
+                    found.literals.extend(self.literal(inner).filter(|_| !matches!(inner.kind, ExprKind::Cast { .. })))
+                }
             }
         }
+    }
+}
+
+/// What stands in an expression.
+#[derive(Default)]
+struct Gathered {
+    places: Vec<Key>,
+    /// Places that say how much of a unit there is: no times, though times are shifted by them.
+    amounts: Vec<Key>,
+    literals: Vec<Value>,
+    clock: bool,
+}
+
+/// Whether an expression is so much of a unit of time: a number of days, hours or the seconds of these, as either engine
+/// writes it. What is cut down to whole units and multiplied again is still a time.
+fn is_span(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call { name, .. } => name == "make_interval",
+        ExprKind::Cast { base: Some(Base::Interval), expr, .. } => !matches!(expr.kind, ExprKind::Text(_)),
+        ExprKind::Binary { op, left, right } if op == "*" => {
+            let is_whole = |side: &Expr| matches!(&side.bare().kind, ExprKind::Binary { op, .. } if op == "/");
+            (is_unit(left) || is_unit(right)) && !is_whole(left) && !is_whole(right)
+        }
+        ExprKind::Binary { op, right, .. } if op == "||" => {
+            matches!(&right.kind, ExprKind::Text(text) if is_unit_word(text.trim()))
+        }
+        _ => false,
+    }
+}
+
+/// One unit of time: so many seconds or milliseconds, or an interval.
+fn is_unit(expr: &Expr) -> bool {
+    let is_interval = expr.ty.as_ref().is_some_and(|ty| ty.base == Base::Interval);
+    let is_of = |n: i64| UNITS.iter().any(|unit| n == *unit || n == unit * 1_000);
+    let number = |text: &str| text.parse::<i64>().is_ok_and(is_of);
+    is_interval || matches!(&expr.bare().kind, ExprKind::Number(text) if number(text))
+}
+
+/// A minute, an hour, a day and a week in seconds.
+const UNITS: [i64; 4] = [60, 3_600, 86_400, 604_800];
+
+fn is_unit_word(text: &str) -> bool {
+    let words = ["second", "sec", "minute", "min", "hour", "day", "week", "month", "mon", "year"];
+    words.contains(&text.trim_end_matches('s').to_lowercase().as_str())
+}
+
+/// What stands directly in an expression.
+fn operands(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Binary { left, right, .. } => vec![&**left, &**right],
+        ExprKind::Cast { expr, .. } => vec![&**expr],
+        ExprKind::Call { args, .. } => args.iter().collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -304,7 +383,7 @@ fn counts(expr: &Expr) -> bool {
 }
 
 /// Whether a call tells the time.
-fn is_clock(name: &str, args: &[Expr]) -> bool {
+pub(crate) fn is_clock(name: &str, args: &[Expr]) -> bool {
     let is_now = |arg: &Expr| matches!(&arg.bare().kind, ExprKind::Text(text) if text.eq_ignore_ascii_case("now"));
     match name {
         "now"
@@ -325,16 +404,14 @@ fn is_clock(name: &str, args: &[Expr]) -> bool {
 fn called(name: &str) -> Looks {
     match name {
         "max" | "min" | "greatest" | "least" | "first_value" | "last_value" | "lag" | "lead" => Looks::ORDERED,
-        "sum" | "avg" | "total" | "abs" | "sign" | "power" | "pow" | "sqrt" => Looks::SUMMED,
+        "sum" | "avg" | "total" | "make_interval" | "abs" | "sign" | "power" | "pow" | "sqrt" => Looks::SUMMED,
         "mod" => Looks::DIVIDED | Looks::SUMMED,
         "round" | "floor" | "ceil" | "ceiling" | "trunc" => Looks::ROUNDED | Looks::SUMMED,
         "lower" | "upper" | "initcap" => Looks::CASED | Looks::MEASURED,
         "coalesce" | "ifnull" | "count" => Looks::NULLED,
         "nullif" | "iif" => Looks::NULLED | Looks::EQUAL,
         "date" | "time" | "datetime" | "strftime" | "julianday" | "unixepoch" | "date_trunc" | "date_part"
-        | "extract" | "to_char" | "age" | "make_interval" | "to_timestamp" | "date_bin" | "timezone" | "now" => {
-            Looks::MOMENT
-        }
+        | "extract" | "to_char" | "age" | "to_timestamp" | "date_bin" | "timezone" | "now" => Looks::MOMENT,
         _ if name.starts_with("json")
             || name.starts_with("to_json")
             || name.starts_with("array")
