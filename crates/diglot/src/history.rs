@@ -247,7 +247,7 @@ pub(crate) fn check(inputs: &Inputs, evidence: Option<&Evidence>, declared: &[An
         // A migration that is taken gives no rows.
         // What is lost may show on no rows.
         let says =
-            |note: &String| !note.ends_with("gives no row") && !(witness.sqlite.is_empty() && witness.rows.is_empty());
+            |note: &String| !(note.ends_with("gives no row") || witness.sqlite.is_empty() && witness.rows.is_empty());
         finding.notes.extend(witness.notes(inputs.detail).into_iter().filter(says));
         if witness.edge {
             finding.severity = Severity::Warning;

@@ -6,4 +6,5 @@ mod handing_on;
 mod paused;
 mod place;
 mod refused;
+mod schema;
 mod work;
