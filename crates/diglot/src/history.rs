@@ -244,8 +244,7 @@ pub(crate) fn check(inputs: &Inputs, evidence: Option<&Evidence>, declared: &[An
         if let Some((dialect, other)) = places.next() {
             finding = finding.and(other, format!("{} runs this on the same rows", dialect.title()));
         }
-        // A migration that is taken gives no rows.
-        // What is lost may show on no rows.
+        // A migration that is taken gives no rows, and a loss may show on none.
         let says =
             |note: &String| !(note.ends_with("gives no row") || witness.sqlite.is_empty() && witness.rows.is_empty());
         finding.notes.extend(witness.notes(inputs.detail).into_iter().filter(says));
