@@ -53,7 +53,6 @@ fn every_draft_passes_all_rules_and_runs_on_both_databases() {
         &["add-column", "job", "group", "uuid"],
         &["add-column", "job", "loud", "boolean", "--not-null", "--default", "false"],
         &["add-index", "job", "owner_id", "id"],
-        &["add-index", "job", "title", "--unique"],
         &["rename-column", "job", "title", "heading"],
         &["rename-table", "event", "happening"],
         &["widen", "job", "code", "text"],
@@ -76,6 +75,21 @@ fn every_draft_passes_all_rules_and_runs_on_both_databases() {
         assert_eq!(ended.code, Some(0), "{arguments:?}: {}\n{}", ended.seen(), texts());
         assert!(!ended.seen().contains("migration-differs"), "{arguments:?}: {}\n{}", ended.seen(), texts());
     }
+}
+
+/// The draft is sound; what rows it refuses is what its author has to know.
+#[test]
+fn a_unique_index_is_drafted_and_told_of_the_rows_that_it_refuses() {
+    let project = project();
+    let ended = drafted(&project, &["add-index", "job", "title", "--unique"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.seen());
+    let ended = project.check();
+    assert!(ended.stderr.ends_with(", 0 findings\n"), "{}", ended.seen());
+    let seen = project.prepare(&[]).seen();
+    assert!(
+        seen.contains("they fail on both databases") && seen.contains("UNIQUE constraint failed: job.title"),
+        "{seen}"
+    );
 }
 
 #[test]
