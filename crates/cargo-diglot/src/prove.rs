@@ -170,8 +170,6 @@ async fn all(
 
 /// The codes by which Postgres says that a number or a text is too large for its type.
 const WIDTHS: [&str; 2] = ["22003", "22001"];
-/// The kind of a fault of a value that a CHECK refuses.
-const CHECK: &str = "a check";
 /// The code by which Postgres says that it was told to stop.
 const CANCELED: &str = "57014";
 
@@ -179,15 +177,15 @@ const CANCELED: &str = "57014";
 fn fault(error: sqlx::Error) -> Fault {
     let Some(error) = error.as_database_error() else { return Fault::of(error.to_string()) };
     let kind = match error.kind() {
-        ErrorKind::UniqueViolation => "a unique key",
-        ErrorKind::ForeignKeyViolation => "a reference",
-        ErrorKind::NotNullViolation => "NOT NULL",
-        ErrorKind::CheckViolation => CHECK,
+        ErrorKind::UniqueViolation => engines::UNIQUE,
+        ErrorKind::ForeignKeyViolation => engines::REFERENCE,
+        ErrorKind::NotNullViolation => engines::NOT_NULL,
+        ErrorKind::CheckViolation => engines::CHECK,
         _ if error.code().as_deref() == Some(CANCELED) => engines::ENDLESS,
         _ => "",
     };
     let is_too_large = error.code().is_some_and(|code| WIDTHS.contains(&&*code));
-    Fault { kind, words: error.message().to_owned(), beside: is_too_large.then_some(CHECK) }
+    Fault { kind, words: error.message().to_owned(), beside: is_too_large.then_some(engines::CHECK) }
 }
 
 /// Whether cases have the same rows, and may share them.

@@ -43,6 +43,14 @@ impl Ran {
     }
 }
 
+/// The kind of a fault of a row whose key another one has.
+pub(super) const UNIQUE: &str = "a unique key";
+/// The kind of a fault of a row that refers to none.
+pub(super) const REFERENCE: &str = "a reference";
+/// The kind of a fault of a row that lacks a value.
+pub(super) const NOT_NULL: &str = "NOT NULL";
+/// The kind of a fault of a value that a CHECK refuses.
+pub(super) const CHECK: &str = "a check";
 /// The kind of a fault of a statement that was stopped.
 pub(super) const ENDLESS: &str = "too many rows or steps";
 /// The most rows that an answer has.

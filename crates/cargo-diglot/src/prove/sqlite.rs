@@ -20,7 +20,7 @@ use rusqlite::types::{Value as Bound, ValueRef};
 use rusqlite::{Batch, Connection, Statement, ffi};
 use sea_query::{DeleteStatement, Expr, ExprTrait as _, InsertStatement, SqliteQueryBuilder};
 
-use super::engines::{ENDLESS, MOST_ROWS, Refused};
+use super::engines::{CHECK, ENDLESS, MOST_ROWS, NOT_NULL, REFERENCE, Refused, UNIQUE};
 use super::{Ran, arguments, same_rows};
 use crate::failure::Failure;
 use crate::prepare::{migrations, sqlite::without_stubs};
@@ -30,9 +30,6 @@ const NUMBERS: &str = "sqlite_sequence";
 /// How many statements stay prepared: more than a pair has, with all its variants, the tables that it is compared by and
 /// every change of its page.
 const PREPARED: usize = 2048;
-
-/// The kind of a fault of a row that refers to none.
-const REFERENCE: &str = "a reference";
 
 /// How many steps of its machine make a tick.
 const TICK: i32 = 100_000;
@@ -450,10 +447,10 @@ fn value(raw: ValueRef<'_>) -> Result<Value, Fault> {
 /// A refusal as a program sees it.
 fn fault(error: rusqlite::Error) -> Fault {
     let kind = match error.sqlite_error().map(|error| error.extended_code) {
-        Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY) => "a unique key",
+        Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY) => UNIQUE,
         Some(ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => REFERENCE,
-        Some(ffi::SQLITE_CONSTRAINT_NOTNULL) => "NOT NULL",
-        Some(ffi::SQLITE_CONSTRAINT_CHECK) => "a check",
+        Some(ffi::SQLITE_CONSTRAINT_NOTNULL) => NOT_NULL,
+        Some(ffi::SQLITE_CONSTRAINT_CHECK) => CHECK,
         Some(ffi::SQLITE_INTERRUPT) => ENDLESS,
         _ => "",
     };

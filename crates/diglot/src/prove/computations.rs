@@ -1,6 +1,7 @@
 //! What SQLite's page computes of one column and holds against a parameter: `strftime('%W', day) = :week`.
 
 use super::reading::Computation;
+use crate::resolve::is_aggregate;
 use crate::source::Sources;
 use crate::tree::{Expr, ExprKind, SourceKind, Statement};
 
@@ -43,7 +44,7 @@ fn column(tree: &Statement, value: &Expr) -> Option<((String, String), String)> 
                 return None;
             }
             ExprKind::Call { over: Some(_), .. } => return None,
-            ExprKind::Call { name, args, .. } if gathers(name, args.len()) => return None,
+            ExprKind::Call { name, args, .. } if is_aggregate(name, args.len()) => return None,
             _ => {}
         }
     }
@@ -51,13 +52,4 @@ fn column(tree: &Statement, value: &Expr) -> Option<((String, String), String)> 
     let source = tree.source(source)?;
     let SourceKind::Table(table) = &source.kind else { return None };
     Some(((table.clone(), column.clone()), source.alias.clone()))
-}
-
-/// Whether a function is one of many rows.
-fn gathers(name: &str, args: usize) -> bool {
-    match name {
-        "max" | "min" => args == 1,
-        "count" | "sum" | "avg" | "total" | "group_concat" | "string_agg" => true,
-        _ => name.starts_with("json_group"),
-    }
 }

@@ -60,7 +60,7 @@ const CORE: usize = 9;
 
 /// Values in their order, each once.
 #[derive(Debug, Default)]
-pub(super) struct Choices(Vec<Choice>);
+pub(super) struct Choices(pub(super) Vec<Choice>);
 
 impl Choices {
     fn add(&mut self, tier: Tier, values: impl IntoIterator<Item = Value>) {
@@ -69,7 +69,7 @@ impl Choices {
         }
     }
 
-    fn push(&mut self, tier: Tier, value: Option<Value>) {
+    pub(super) fn push(&mut self, tier: Tier, value: Option<Value>) {
         match self.0.iter_mut().find(|choice| choice.value == value) {
             Some(choice) => choice.tier = choice.tier.min(tier),
             None => self.0.push(Choice { value, tier }),

@@ -3,7 +3,7 @@
 //! What is too much here costs a second run, and what is missing a difference that nobody sees.
 
 use super::tables::Tables;
-use super::uses::is_clock;
+use super::uses::tells_time;
 use crate::dialect::Both;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows, Source, Statement};
 use crate::types::Base;
@@ -79,14 +79,9 @@ pub(super) fn rests_on_zone(statement: &Statement) -> bool {
 
 /// Whether a page reads the clock, or writes a table of which views or triggers may do so.
 pub(super) fn reads_clock(trees: &Both<Statement>, tables: &Tables<'_>) -> bool {
-    let is_now = |expr: &Expr| match &expr.kind {
-        ExprKind::Call { name, args, .. } => is_clock(name, args),
-        ExprKind::Opaque(text) => text.to_lowercase().starts_with("current_"),
-        _ => false,
-    };
     let behind = |name: &str| tables.behind(name).next().is_some();
     trees.iter().any(|tree| {
-        tree.exprs().into_iter().any(is_now) || tree.sources().into_iter().filter_map(Source::table).any(behind)
+        tree.exprs().into_iter().any(tells_time) || tree.sources().into_iter().filter_map(Source::table).any(behind)
     })
 }
 

@@ -18,7 +18,7 @@ use crate::tree::{
 use crate::types::Base;
 use crate::value::Value;
 
-pub(super) use looks::{Looks, is_clock};
+pub(super) use looks::{Looks, tells_time};
 
 /// What values stand in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

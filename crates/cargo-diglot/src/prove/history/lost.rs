@@ -42,9 +42,11 @@ impl Way<'_> {
     /// some.
     pub(super) async fn lost(&mut self, before: &Stood, stretch: &Stretch) -> Result<Option<Verdict>, Failure> {
         let said = stretch.texts(self.inputs, Dialect::Sqlite).concat().to_lowercase();
-        let Some(lost) = first_lost(before, &self.stood().await?, &said) else { return Ok(None) };
+        let after = self.stood().await?;
+        let Some(lost) = first_lost(before, &after, &said) else { return Ok(None) };
         if let Some(table) = &lost.table
-            && let Some(verdict) = self.shown(&lost.words, table, &stretch.after(self.inputs)).await?
+            && let Some(verdict) =
+                self.shown(&lost.words, table, &after.sqlite.tables, &stretch.after(self.inputs)).await?
         {
             return Ok(Some(verdict));
         }
@@ -52,11 +54,17 @@ impl Way<'_> {
     }
 
     /// What deleting and writing the rows of a table shows.
-    async fn shown(&mut self, words: &str, table: &str, inputs: &Inputs) -> Result<Option<Verdict>, Failure> {
+    async fn shown(
+        &mut self,
+        words: &str,
+        table: &str,
+        tables: &BTreeSet<String>,
+        inputs: &Inputs,
+    ) -> Result<Option<Verdict>, Failure> {
         let relations = self.relations().await?;
         let compiled = compile(inputs);
-        let tables = self.sqlite.beside()?.tables.into_iter().collect::<Vec<String>>().join(" ");
-        let subject = Prover::new(inputs, &compiled, &relations).of_migrations(&tables);
+        let said = tables.iter().map(String::as_str).collect::<Vec<&str>>().join(" ");
+        let subject = Prover::new(inputs, &compiled, &relations).of_migrations(&said);
         let Some(known) = subject.compared.iter().find(|known| known.name == table) else { return Ok(None) };
         let mut update = UpdateStatement::new().table(table.to_owned()).take();
         for column in known.shown().filter(|column| known.numbered() != Some(column.name.as_str())) {

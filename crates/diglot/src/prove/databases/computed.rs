@@ -2,8 +2,9 @@
 //! is tried with it.
 
 use super::scene::{Scene, Spot, core};
-use crate::prove::domain::{Choice, Tier};
+use crate::prove::domain::{Choice, Choices, Tier};
 use crate::prove::reading::Computation;
+use crate::prove::uses::Key;
 use crate::value::Value;
 
 /// How many values of a column are computed with.
@@ -17,16 +18,13 @@ impl Scene<'_> {
             let Some(at) = self.at.get(&Spot::Arg(computation.param.clone())).copied() else { continue };
             let Some(param) = subject.params.iter().find(|param| param.name == computation.param) else { continue };
             let values = self.results(computation).into_iter().filter_map(|value| value.into_base(&param.ty.base));
-            let pool = subject.pool(&crate::prove::uses::Key::Param(param.name.clone()));
-            let mut choices: Vec<Choice> = Vec::new();
+            let pool = subject.pool(&Key::Param(param.name.clone()));
             let known = std::mem::take(&mut self.slots[at].choices);
-            for choice in values.filter(|value| pool.allows(value)).map(core).chain(known) {
-                match choices.iter_mut().find(|known| known.value == choice.value) {
-                    Some(known) => known.tier = known.tier.min(choice.tier),
-                    None => choices.push(choice),
-                }
+            let mut choices = Choices::default();
+            for Choice { value, tier } in values.filter(|value| pool.allows(value)).map(core).chain(known) {
+                choices.push(tier, value);
             }
-            self.slots[at].choices = choices;
+            self.slots[at].choices = choices.0;
         }
     }
 

@@ -262,6 +262,7 @@ impl<'t> Reader<'t> {
                 at += inside;
                 continue;
             }
+            found.clock |= tells_time(inner);
             match &inner.kind {
                 ExprKind::Column { .. } => match (self.key(inner, DEPTH), self.names.deep(inner)) {
                     (Some(key), _) => found.places.push(key),
@@ -289,7 +290,6 @@ impl<'t> Reader<'t> {
                     }
                 }
                 ExprKind::Call { name, args, .. } => {
-                    found.clock |= is_clock(name, args);
                     if name.starts_with("json")
                         && args.get(1).and_then(steps).is_some()
                         && let Some(key @ Key::Json(..)) = self.key(inner, DEPTH)
@@ -298,7 +298,7 @@ impl<'t> Reader<'t> {
                         at += inside;
                     }
                 }
-                ExprKind::Opaque(text) => found.clock |= text.to_lowercase().starts_with("current_"),
+                ExprKind::Opaque(_) => {}
                 _ => {
                     found.literals.extend(self.literal(inner).filter(|_| !matches!(inner.kind, ExprKind::Cast { .. })))
                 }
@@ -382,8 +382,17 @@ fn counts(expr: &Expr) -> bool {
     expr.exprs().into_iter().any(|inner| matches!(&inner.kind, ExprKind::Call { name, .. } if name == "count"))
 }
 
+/// Whether an expression itself tells the time, as a call or by a word.
+pub(crate) fn tells_time(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call { name, args, .. } => is_clock(name, args),
+        ExprKind::Opaque(text) => text.to_lowercase().starts_with("current_"),
+        _ => false,
+    }
+}
+
 /// Whether a call tells the time.
-pub(crate) fn is_clock(name: &str, args: &[Expr]) -> bool {
+fn is_clock(name: &str, args: &[Expr]) -> bool {
     let is_now = |arg: &Expr| matches!(&arg.bare().kind, ExprKind::Text(text) if text.eq_ignore_ascii_case("now"));
     match name {
         "now"
