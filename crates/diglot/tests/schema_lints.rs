@@ -194,4 +194,8 @@ fn unique_columns_that_are_not_null_are_a_key() {
     assert_eq!(of("UNIQUE (dock)"), [""; 0]);
     assert_eq!(of("PRIMARY KEY (dock, pier)"), ["schema-key-differs"]);
     assert_eq!(of("PRIMARY KEY (dock), UNIQUE (pier)"), ["schema-unique-differs"]);
+    // What the narrow key refuses, the wider one refuses nothing beyond.
+    assert_eq!(of("PRIMARY KEY (dock, pier), UNIQUE (dock)"), [""; 0]);
+    assert_eq!(of("PRIMARY KEY (dock), UNIQUE (pier, dock)"), [""; 0]);
+    assert_eq!(of("PRIMARY KEY (pier), UNIQUE (dock)"), ["schema-key-differs"]);
 }

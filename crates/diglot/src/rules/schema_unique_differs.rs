@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! UNIQUE on one side only, or NULLs that are equal on one side only (NULLS NOT DISTINCT).
+//! UNIQUE on one side only, where no key of the other says so of some of its columns already, or NULLs that are equal on
+//! one side only (NULLS NOT DISTINCT).
 //!
 //! # Why it bites
 //!

@@ -210,12 +210,12 @@ impl Pair {
         self.facts += 1;
         let set = |table: &Table| table.primary_key.iter().cloned().collect::<BTreeSet<_>>();
         // UNIQUE and NOT NULL are what a primary key says.
-        let is_key = |table: &Table, facing: &Table| {
+        let says_key_of = |table: &Table, facing: &Table| {
             let is_present = |name: &String| table.column(name).is_some_and(|column| !column.ty.nullable);
-            let is_unique = table.primary_key.is_empty() && is_unique_by(table, &primary(facing));
-            is_unique && facing.primary_key.iter().all(is_present)
+            let key = primary(facing);
+            key.is_empty() || key.iter().all(is_present) && is_unique_within(table, &key, false)
         };
-        if set(sqlite) != set(pg) && !is_key(sqlite, pg) && !is_key(pg, sqlite) {
+        if set(sqlite) != set(pg) && !(says_key_of(sqlite, pg) && says_key_of(pg, sqlite)) {
             let word = |table: &Table, facing: &Table| match table.primary_key.is_empty() {
                 true if is_unique_by(table, &primary(facing)) => {
                     format!("unique by ({}), which may be NULL, and no primary key", facing.primary_key.join(", "))
@@ -237,11 +237,7 @@ impl Pair {
             let key = |columns: &Vec<String>| (columns.iter().cloned().collect(), equal(columns));
             table.unique.iter().map(key).filter(|(columns, _)| *columns != primary(table)).collect()
         };
-        let (mut ours, mut theirs) = (of(sqlite), of(pg));
-        // A unique key that is the primary key over there is told with the keys.
-        for (keys, own, facing) in [(&mut ours, sqlite, pg), (&mut theirs, pg, sqlite)] {
-            keys.retain(|(columns, _)| !own.primary_key.is_empty() || *columns != primary(facing));
-        }
+        let (ours, theirs) = (of(sqlite), of(pg));
         self.facts += ours.union(&theirs).count();
         let same = ours.intersection(&theirs).count();
         self.facts -= ours.len().min(theirs.len()).saturating_sub(same);
@@ -261,6 +257,9 @@ impl Pair {
                     let (a, b) = ((sqlite.span, word(sqlite).to_owned()), (pg.span, word(pg).to_owned()));
                     self.differs("unique", &item, message, a, Some(b), "declare the columns NOT NULL in both schemas");
                 }
+                continue;
+            }
+            if is_unique_within(there, columns, *nulls_equal) {
                 continue;
             }
             let message = format!("schema: `{}` is unique by ({}) in one schema only", sqlite.name, list.join(", "));
@@ -456,6 +455,15 @@ fn primary(table: &Table) -> BTreeSet<String> {
 
 fn is_unique_by(table: &Table, columns: &BTreeSet<String>) -> bool {
     table.unique.iter().any(|key| key.iter().cloned().collect::<BTreeSet<_>>() == *columns)
+}
+
+/// Whether no two rows of a table are alike in these columns, because a key says so of some of them.
+fn is_unique_within(table: &Table, columns: &BTreeSet<String>, nulls_are_alike: bool) -> bool {
+    let is_present = |name: &String| table.column(name).is_some_and(|column| !column.ty.nullable);
+    let nulls =
+        |key: &[String]| !nulls_are_alike || table.nulls_equal.contains(&key.to_vec()) || key.iter().all(is_present);
+    let mut keys = table.keys();
+    keys.any(|key| !key.is_empty() && key.iter().all(|name| columns.contains(name)) && nulls(key))
 }
 
 /// Whether a key of a table is an index that finds what this one finds.
