@@ -41,7 +41,7 @@ pub(super) fn value(base: &Base, pool: &Pool, column: usize, row: usize) -> Valu
     };
     match (value, pool.range) {
         (Value::Int(number), Some((least, most))) if !(least..=most).contains(&number) => {
-            Value::Int(least + number % (most - least).saturating_add(1).max(1))
+            Value::Int(least + number % most.saturating_sub(least).saturating_add(1).max(1))
         }
         (Value::Real(number), Some((least, most))) => Value::Real(number.clamp(least as f64, most as f64)),
         (value, _) => value,
