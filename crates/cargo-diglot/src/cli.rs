@@ -1,6 +1,7 @@
 //! The arguments of every subcommand.
 
 mod releases;
+mod server;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use releases::{Migrate, MigrateAction, Verify};
+pub(crate) use server::{Bring, Postgres};
 
 /// Checks that the SQLite and the Postgres version of your SQL mean the same.
 #[derive(Debug, Parser)]
@@ -35,6 +37,7 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Try(Try),
     Init(Init),
     New(New),
     Translate(Translate),
@@ -71,6 +74,27 @@ pub(crate) struct Completions {
     pub(crate) shell: Shell,
 }
 
+/// Find the SQL that a folder keeps for both databases, and show the three differences that matter most.
+///
+/// Statements and schemas are found by sqlc.yaml, or by the names of folders and files (sqlite, postgres, pg…), also in Go and
+/// Rust. Each pair is compared, and pairs run on small databases, those with findings first, while there is time. Differences
+/// on ordinary data come first, and those in what is stored before those in what is answered. Nothing is written into the
+/// folder without --adopt.
+#[derive(Debug, Args)]
+pub(crate) struct Try {
+    /// A folder, or the URL of a git repository, whose newest state is cloned into a temporary folder.
+    #[arg(default_value = ".", value_name = "PATH")]
+    pub(crate) place: String,
+    /// Write diglot.toml and diglot.baseline into the folder instead, so that only new differences fail from now on.
+    #[arg(long)]
+    pub(crate) adopt: bool,
+    /// How many seconds it may take.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) seconds: u64,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
+}
+
 /// Make a project that builds, or what a crate lacks to be one.
 ///
 /// In an empty or a new folder: a crate with three pairs of statements about notes. In a crate: the files that it lacks.
@@ -81,9 +105,8 @@ pub(crate) struct Init {
     /// The folder; it is made if it is not there.
     #[arg(default_value = ".", value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
     /// Make a crate although there is SQL and no Cargo.toml.
     #[arg(long = "crate")]
     pub(crate) make_crate: bool,
@@ -306,9 +329,8 @@ pub(crate) struct Catalog {
     /// Write nothing; exit with 2 when the file is not what the server says.
     #[arg(long)]
     pub(crate) check: bool,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Ask SQLite and Postgres about every statement and record their answers in .sqlx.
@@ -323,9 +345,8 @@ pub(crate) struct Prepare {
     /// Write nothing; exit with 2 when something would change.
     #[arg(long)]
     pub(crate) check: bool,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Show every pair side by side, as one HTML file or as Markdown for a pull request.
@@ -377,9 +398,8 @@ pub(crate) struct Prove {
     /// The number from which the data is made; another one gives other data.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Show how each database would run every statement, and which tables it reads without an index.
@@ -399,13 +419,12 @@ pub(crate) struct Plans {
     /// Keep the plans in plans.txt.
     #[arg(long)]
     pub(crate) save: bool,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
     /// Instead of Postgres ask this coordinator of Citus, and show of each statement whether it becomes one task on one
     /// shard, several, or is refused. The tables are made in a schema of their own, spread as `diglot.toml` says, and
     /// dropped at the end.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["check", "save", "postgres"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["check", "save", "url"])]
     pub(crate) citus: Option<String>,
 }
 
@@ -474,6 +493,8 @@ pub(crate) struct WithPostgres {
     /// Write every commit to disk before it counts, as a server with real data does. Slower.
     #[arg(long)]
     pub(crate) durable: bool,
+    #[command(flatten)]
+    pub(crate) bring: Bring,
     /// The command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,

@@ -1,4 +1,4 @@
-//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `verify`, `plans`, `locks`, `review`,
+//! The command line of diglot: `cargo diglot try`, `check`, `baseline`, `prepare`, `prove`, `verify`, `plans`, `locks`, `review`,
 //! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp` and `completions`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
@@ -17,6 +17,7 @@ mod failure;
 mod host;
 mod init;
 mod interrupt;
+mod layout;
 mod locks;
 mod lsp;
 mod markdown;
@@ -32,6 +33,7 @@ mod report;
 mod review;
 mod revision;
 mod translate;
+mod trying;
 mod values;
 mod verify;
 mod watch;
@@ -73,6 +75,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Baseline(arguments) => baseline::run(&arguments),
         cli::Command::Prepare(arguments) => prepare::run(&arguments),
         cli::Command::Review(arguments) => review::run(&arguments),
+        cli::Command::Try(arguments) => trying::run(&arguments),
         cli::Command::Init(arguments) => init::run(&arguments),
         cli::Command::New(arguments) => new::run(&arguments),
         cli::Command::Translate(arguments) => translate::run(&arguments),

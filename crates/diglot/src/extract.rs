@@ -42,6 +42,21 @@ pub fn read(path: &str, text: &str, role: Role) -> SourceFile {
     Packages::new([(path, text)]).read(path, text, role, &Built::default())
 }
 
+/// What a file gives: statements, a schema, both, or neither. Of a file of SQL without headers its first statement tells.
+pub fn gives(path: &str, text: &str) -> Vec<Role> {
+    let gives = |role: &Role| {
+        let read = read(path, text, *role);
+        match role {
+            _ if reads(path) => !read.embedded.is_empty(),
+            Role::Statements => !read.text.trim().is_empty(),
+            Role::Schema => kind::kind(&read.text) == Some(Role::Schema),
+        }
+    };
+    let roles: Vec<Role> = [Role::Statements, Role::Schema].into_iter().filter(gives).collect();
+    let alone = if roles.is_empty() && !reads(path) { kind::kind(text) } else { None };
+    roles.into_iter().chain(alone).collect()
+}
+
 /// The files of Go and Rust of a project, by the folders whose constants they share.
 #[derive(Debug, Default)]
 pub struct Packages<'t> {
