@@ -74,7 +74,7 @@ pub(crate) struct Completions {
     pub(crate) shell: Shell,
 }
 
-/// Find the SQL that a folder keeps for both databases, and show the three differences that matter most.
+/// Find the SQL that a folder keeps for both databases, and show the differences that matter most.
 ///
 /// Statements and schemas are found by sqlc.yaml, or by the names of folders and files (sqlite, postgres, pg…), also in Go and
 /// Rust. Each pair is compared, and pairs run on small databases, those with findings first, while there is time. Differences
@@ -91,6 +91,9 @@ pub(crate) struct Try {
     /// How many seconds it may take.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) seconds: u64,
+    /// How many differences are shown.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) show: usize,
     #[command(flatten)]
     pub(crate) postgres: Postgres,
 }

@@ -25,8 +25,8 @@ use crate::prove::first_sorting;
 use crate::{Outcome, baseline, init, report, runtime};
 use place::Place;
 
-/// How many differences are shown.
-const SHOWN: usize = 3;
+/// On about how many databases each pair is run: most differences show on the smallest.
+const DATABASES: usize = 400;
 /// How many places of a dialect are named.
 const PLACES: usize = 3;
 /// How many statements without a facing one are named.
@@ -47,18 +47,17 @@ pub(crate) fn run(arguments: &Try) -> Result<Outcome, Failure> {
     if at_first.statements.0 == 0 {
         return Err(Failure::NothingToTry { why: unpaired(&inputs, &at_first) });
     }
-    let until = Until { end, differences: SHOWN };
+    let until = Until { end, differences: arguments.show, databases: DATABASES };
     let evidence = ran(arguments, &inputs, &at_first, until)?;
     let evidence_text = evidence.as_ref().map(Evidence::to_text);
     let compiled = match &evidence_text {
         Some(_) => diglot::check(&Inputs { evidence: evidence_text, ..inputs.clone() }),
         None => at_first,
     };
-    let shown = differences::most_important(&inputs.sources, &compiled, SHOWN);
-    let count = shown.len();
     let sources = if place.is_kept() { report::from_here(root, inputs).sources } else { inputs.sources };
+    let shown = differences::most_important(&sources, &compiled, arguments.show);
     report::findings(&sources, &shown, Format::Full)?;
-    report::line(&summary(&compiled, evidence.as_ref(), count));
+    report::line(&summary(&compiled, evidence.as_ref(), shown.len()));
     report::line(&format!("next: {}", place.adopting()));
     Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
 }
@@ -149,30 +148,36 @@ fn ran(arguments: &Try, inputs: &Inputs, at_first: &Compiled, until: Until) -> R
     }
 }
 
-/// What was done and what was found, in two lines.
+/// What was done and what was found, in a few lines.
 fn summary(compiled: &Compiled, evidence: Option<&Evidence>, shown: usize) -> String {
     let (pairs, single) = compiled.statements;
-    let compared = report::counted(pairs, "pair");
-    let alone = if single > 0 { format!(", {single} for one database alone") } else { String::new() };
-    let left = (compiled.diagnostics.len()).saturating_sub(shown);
-    let told = format!(
-        "{} shown, {} more: `cargo diglot check --full` shows all of them once the folder is adopted",
-        report::counted(shown, "finding"),
-        left
-    );
-    let Some(evidence) = evidence else { return format!("{compared} compared{alone}\n{told}") };
-    let count = |is: fn(&Verdict) -> bool| evidence.pairs.values().filter(|record| is(&record.verdict)).count();
-    let same = count(|verdict| matches!(verdict, Verdict::Same(_)));
-    let ordinary = count(|verdict| matches!(verdict, Verdict::Differs(witness) if !witness.edge));
-    let edges = count(|verdict| matches!(verdict, Verdict::Differs(witness) if witness.edge));
-    let ran = evidence.pairs.len();
-    let rest = match compiled.weighed.len() - ran {
-        0 => String::new(),
-        rest => format!("; {rest} not run, which the texts say less of or `--seconds N` leaves time for"),
-    };
-    format!(
-        "{compared} compared{alone}; {ran} run on small databases: {same} the same, {ordinary} differ, {edges} differ on \
-         extreme values alone, {} undecided{rest}\n{told}",
-        ran - same - ordinary - edges
-    )
+    let mut lines = vec![format!("{} compared", report::counted(pairs, "pair"))];
+    if single > 0 {
+        lines[0].push_str(&format!(", {} for one database alone", report::counted(single, "statement")));
+    }
+    if let Some(evidence) = evidence {
+        let count = |is: fn(&Verdict) -> bool| evidence.pairs.values().filter(|record| is(&record.verdict)).count();
+        let same = count(|verdict| matches!(verdict, Verdict::Same(_)));
+        let ordinary = count(|verdict| matches!(verdict, Verdict::Differs(witness) if !witness.edge));
+        let edges = count(|verdict| matches!(verdict, Verdict::Differs(witness) if witness.edge));
+        let ran = evidence.pairs.len();
+        lines.push(format!(
+            "{ran} of them run on small databases: {ordinary} differ, {edges} differ on extreme values alone, {same} show no \
+             difference, {} cannot be told",
+            ran - same - ordinary - edges
+        ));
+        let rest = || compiled.weighed.iter().filter(|pair| !evidence.pairs.contains_key(&pair.name));
+        let late = rest().filter(|pair| !pair.by_law).count();
+        match (rest().count(), late) {
+            (0, _) => {}
+            (rest, 0) => lines.push(format!("{rest} not run, since their texts mean the same")),
+            (_, late) => lines.push(format!("{late} not run for want of time: `--seconds N` gives more")),
+        }
+    }
+    let left = compiled.diagnostics.len().saturating_sub(shown);
+    if left > 0 {
+        let how = "once the folder is adopted, `cargo diglot check --full` shows all of them";
+        lines.push(format!("{} more not shown: {how}", report::counted(left, "finding")));
+    }
+    lines.join("\n")
 }

@@ -62,6 +62,8 @@ pub(crate) struct Until {
     pub(crate) end: Instant,
     /// With so many pairs that differ on ordinary data, those that are the same by law need not be run.
     pub(crate) differences: usize,
+    /// On about how many databases with arguments a pair is run.
+    pub(crate) databases: usize,
 }
 
 /// What those have in common who work on the open pairs.
@@ -239,10 +241,12 @@ impl Engines {
         if let Some(verdict) = self.refused(subject).await? {
             return Ok(Some(verdict));
         }
-        let databases = subject.databases(BUDGET);
+        let databases = subject.databases(work.until.map_or(BUDGET, |until| until.databases));
         let end = work.until.map(|until| until.end);
         let plan = Plan { steady: databases.steady(), ordinary: databases.ordinary(), end };
-        let mut changes = self.changes(subject, work, changer);
+        // Whether its databases are telling is not asked at a first look.
+        let is_sample = work.until.is_some();
+        let mut changes = if is_sample { Changes::default() } else { self.changes(subject, work, changer) };
         let found = match self.again(subject, work)? {
             Found::Nothing(_) => self.first(subject, databases.iter().collect(), &plan, &mut changes)?,
             found => found,
@@ -254,7 +258,8 @@ impl Engines {
                 Verdict::Differs(Box::new(witness(subject, &case, difference, edge)))
             }
             Found::Nothing(ran) => {
-                if let Some(reason) = rests_on_nothing(subject, &changes, ran) {
+                let untold = || if is_sample { None } else { nothing_told(subject, &changes) };
+                if let Some(reason) = no_rows(subject, &changes, ran).or_else(untold) {
                     return Ok(Some(Verdict::Unknown { reason }));
                 }
                 let all = changes.texts.len() - self.not_of_list(subject, &mut changes)?;
@@ -430,17 +435,21 @@ impl Changes {
     }
 }
 
-/// Why databases on which nothing differs say nothing all the same.
-fn rests_on_nothing(subject: &Subject, changes: &Changes, ran: usize) -> Option<String> {
+/// Why databases on which nothing differs say nothing all the same: they had no rows.
+fn no_rows(subject: &Subject, changes: &Changes, ran: usize) -> Option<String> {
     let empty: Vec<String> =
         subject.read().filter(|name| !changes.filled.contains(*name)).map(|name| format!("`{name}`")).collect();
-    if ran == 0 || !empty.is_empty() {
+    (ran == 0 || !empty.is_empty()).then(|| {
         let tables = if empty.is_empty() { "its tables".to_owned() } else { empty.join(", ") };
-        return Some(format!(
+        format!(
             "no row that both engines take was made for {tables}: say what their columns hold in `diglot.toml`, under \
              `[words]` and `[prove.ranges]`"
-        ));
-    }
+        )
+    })
+}
+
+/// The same: nothing says what they notice.
+fn nothing_told(subject: &Subject, changes: &Changes) -> Option<String> {
     (changes.texts.is_empty() && !subject.tables.is_empty()).then(|| {
         "no one-sided change of the SQLite page can be run, so nothing says what its databases notice".to_owned()
     })

@@ -24,6 +24,7 @@ mod prepare;
 mod project;
 mod review;
 mod steps;
+mod trying;
 mod unseen;
 mod verify;
 mod with_postgres;
