@@ -61,7 +61,19 @@ pub(crate) enum Command {
     ///
     /// Editors start it themselves; docs/editors.md says what to write in their settings.
     Lsp,
+    Mcp(Mcp),
     Completions(Completions),
+}
+
+/// Serve a coding agent: tools that check a project, explain a rule, and run a pair, by the Model Context Protocol.
+///
+/// Agents start it themselves, on standard input and output; docs/editors.md says what to write in their settings.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Print a script by which a shell completes commands and options, after `cargo diglot` and after `cargo-diglot`.

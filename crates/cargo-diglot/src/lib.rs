@@ -1,5 +1,5 @@
 //! The command line of diglot: `cargo diglot try`, `check`, `baseline`, `prepare`, `prove`, `verify`, `plans`, `locks`, `review`,
-//! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp` and `completions`.
+//! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp`, `mcp` and `completions`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -21,6 +21,7 @@ mod layout;
 mod locks;
 mod lsp;
 mod markdown;
+mod mcp;
 mod migrate;
 mod mutate;
 mod new;
@@ -90,6 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Catalog(arguments) => catalog::run(&arguments),
         cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
         cli::Command::Lsp => lsp::run(),
+        cli::Command::Mcp(arguments) => mcp::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),
     };
     match outcome {

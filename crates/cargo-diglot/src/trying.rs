@@ -6,21 +6,21 @@
 mod differences;
 mod place;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use diglot::config::FILE as CONFIG;
 use diglot::dialect::Dialect;
 use diglot::evidence::{Evidence, Verdict};
-use diglot::rules::MISSING_STATEMENT;
+use diglot::rules::{BUILT_TEXT, MISSING_STATEMENT, Rule};
 use diglot::{Compiled, Inputs, Weighed};
 
 use crate::cli::{Baseline, Format, Project, Try};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::layout::{self, Search};
-use crate::prove::evidence::{Until, sample};
+use crate::prove::evidence::{Until, of_pairs};
 use crate::prove::first_sorting;
 use crate::{Outcome, baseline, init, report, runtime};
 use place::Place;
@@ -112,23 +112,28 @@ fn tell_places(inputs: &Inputs) {
 
 /// Why nothing is compared, although there is SQL of both.
 fn unpaired(inputs: &Inputs, compiled: &Compiled) -> String {
-    let lonely = compiled.diagnostics.iter().filter(|finding| finding.rule == MISSING_STATEMENT.name);
-    let lonely: Vec<(&str, &str)> = lonely
-        .filter_map(|finding| {
+    let of_rule = |rule: Rule| {
+        let found = compiled.diagnostics.iter().filter(move |finding| finding.rule == rule.name);
+        found.filter_map(|finding| {
             let file = inputs.sources.file(finding.labels.first()?.span.file);
             Some((finding.message.split(':').next()?, file.path.as_str()))
         })
-        .collect();
-    let mut why = format!("no statement of one database faces one of the other ({} alone)\n", compiled.statements.1);
+    };
+    let mut why = "no statement of one database faces one of the other\n".to_owned();
     for dialect in Dialect::ALL {
-        let is_of = |path: &str| inputs.config.sql.stem(dialect, path).is_some();
-        let names: Vec<&str> = lonely.iter().filter(|(_, path)| is_of(path)).map(|(name, _)| *name).collect();
-        let named = names[..names.len().min(NAMED)].join(", ");
-        let more = if names.len() > NAMED { ", …" } else { "" };
-        why.push_str(&format!("{}: {named}{more}\n", dialect.title()));
+        let is_of = |(_, path): &(&str, &str)| inputs.config.sql.stem(dialect, path).is_some();
+        let names: Vec<&str> = of_rule(MISSING_STATEMENT).filter(is_of).map(|(name, _)| name).collect();
+        let named = match names.len() {
+            0 => "none".to_owned(),
+            count if count > NAMED => format!("{} and {} more", names[..NAMED].join(", "), count - NAMED),
+            _ => names.join(", "),
+        };
+        let built = of_rule(BUILT_TEXT).filter(is_of).count();
+        let built = if built == 0 { String::new() } else { format!("; {built} put together at run time") };
+        why.push_str(&format!("{}: {named}{built}\n", dialect.title()));
     }
     why + "needed: the same name on both sides, of a header `-- name:`, a constant, a function or a file with one statement; \
-           or lines below `[names]` in diglot.toml that say which face each other"
+           or lines in diglot.toml that say which face each other (`[names]`) or what texts are put together of (`[built]`)"
 }
 
 /// What running the pairs shows, those with findings first; nothing where there is no server, or where a migration does not
@@ -137,7 +142,7 @@ fn ran(arguments: &Try, inputs: &Inputs, at_first: &Compiled, until: Until) -> R
     let mut open: Vec<Weighed> = at_first.weighed.clone();
     open.sort_by_cached_key(|pair| differences::urgency(at_first, pair));
     let asking = diglot::check(&Inputs { asking: true, ..inputs.clone() });
-    let work = async |host: &Host| sample(inputs, &asking, VecDeque::from(open), until, host).await;
+    let work = async |host: &Host| of_pairs(inputs, &asking, (open.into(), Some(until)), host).await;
     match runtime()?.block_on(Host::during(&arguments.postgres, first_sorting(inputs), work)) {
         Ok(evidence) => Ok(Some(evidence)),
         Err(failure @ (Failure::Postgres(_) | Failure::Migration { .. })) => {

@@ -47,9 +47,8 @@ pub fn gives(path: &str, text: &str) -> Vec<Role> {
     let gives = |role: &Role| {
         let read = read(path, text, *role);
         match role {
-            _ if reads(path) => !read.embedded.is_empty(),
-            Role::Statements => !read.text.trim().is_empty(),
-            Role::Schema => kind::kind(&read.text) == Some(Role::Schema),
+            Role::Schema if !reads(path) => kind::kind(&read.text) == Some(Role::Schema),
+            _ => !read.text.trim().is_empty() || !read.embedded.is_empty(),
         }
     };
     let roles: Vec<Role> = [Role::Statements, Role::Schema].into_iter().filter(gives).collect();

@@ -55,7 +55,7 @@ pub(super) fn find(root: &Path) -> Search {
     let mut files = Vec::new();
     walk(root, "", DEPTH, &mut looked, &mut files);
     let sites = sites(files);
-    choose(&sites).unwrap_or_else(|| Search::Nothing { why: looked.why(root, &sites) })
+    choose(&sites).unwrap_or_else(|| Search::Nothing { why: looked.why(&sites) })
 }
 
 /// How many files were looked at, and how many of these say their database.
@@ -91,9 +91,12 @@ fn walk(root: &Path, folder: &str, depth: usize, looked: &mut Looked, files: &mu
             looked.named += usize::from(said.is_some());
             here.extend(said.and_then(|(dialect, site, by_folder)| {
                 let text = read(&root.join(&path))?;
-                let is_way_back = name == "down.sql";
-                let roles = if is_way_back { Vec::new() } else { extract::gives(&path, &text) };
-                Some(File { path, dialect, site, by_folder, text, roles })
+                let roles = extract::gives(&path, &text);
+                let mut file = File { path, dialect, site, by_folder, text, roles };
+                if is_way_back(&file) {
+                    file.roles.clear();
+                }
+                Some(file)
             }));
         }
     }
@@ -135,19 +138,17 @@ fn said(path: &str) -> Option<(Dialect, String, bool)> {
     of_name(stem).map(|(dialect, _)| (dialect, parts.join("/"), false))
 }
 
-/// Says of the files of SQL in a folder what its other files tell: among steps of a schema one that changes rows is a step,
-/// and what a program wrote from files of SQL says nothing new.
+/// Says of the files of SQL in a folder what its other files tell: among steps of a schema each one is a step, whatever it
+/// does first; and what a program wrote from files of SQL says nothing new.
 fn settle(files: &mut [File]) {
     let is_sql = |file: &File| file.path.ends_with(".sql");
-    let gives = |file: &File, role: Role| file.roles.contains(&role);
-    let has_both = files.iter().any(|file| is_sql(file) && file.roles.len() > 1);
-    let steps = files.iter().filter(|file| is_sql(file) && gives(file, Role::Schema)).count();
-    let all = files.iter().filter(|file| is_sql(file)).count();
-    let is_schema = !has_both && steps * 2 >= all && steps > 0;
-    for file in files.iter_mut() {
-        let is_numbered = file.path.rsplit('/').next().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()));
-        let is_step = is_schema || is_numbered && steps > 0;
-        if is_sql(file) && !file.roles.is_empty() && is_step && !has_header(&file.text) {
+    let is_headed: Vec<bool> = files.iter().map(|file| has_header(&file.text)).collect();
+    let steps = files.iter().filter(|file| is_sql(file) && file.roles.contains(&Role::Schema)).count();
+    let all = files.iter().filter(|file| is_sql(file) && !is_way_back(file)).count();
+    let is_schema = steps > 0 && steps * 2 >= all;
+    for (file, is_headed) in files.iter_mut().zip(is_headed) {
+        let is_step = is_schema || is_numbered(&file.path) && steps > 0;
+        if is_sql(file) && is_step && !is_headed && !is_way_back(file) {
             file.roles = vec![Role::Schema];
         }
         let head = file.text.get(..HEAD.min(file.text.len())).unwrap_or_default();
@@ -155,6 +156,17 @@ fn settle(files: &mut [File]) {
             file.roles.clear();
         }
     }
+}
+
+/// Whether a file leads a migration back that stands beside it in the same folder.
+fn is_way_back(file: &File) -> bool {
+    file.path == "down.sql" || file.path.ends_with("/down.sql")
+}
+
+/// Whether a file's name begins with a number, as steps do: `0001_lot.sql`, `V2__bay.sql`.
+fn is_numbered(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_prefix(['V', 'U']).unwrap_or(name).starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Whether a comment gives a statement its name.
@@ -278,7 +290,7 @@ fn places(sites: &[(&str, &Both<Part>)]) -> Places {
 
 impl Looked {
     /// Why there is no pair, and what one needs.
-    fn why(&self, root: &Path, sites: &Sites) -> String {
+    fn why(&self, sites: &Sites) -> String {
         let all: Vec<_> = sites.iter().map(|(key, site)| (key.as_str(), site)).collect();
         let Places { queries, schema, .. } = places(&all);
         let listed = |places: &[String]| match places.len() {
@@ -287,9 +299,8 @@ impl Looked {
             _ => places.join(", "),
         };
         let mut why = format!(
-            "no SQL for both databases was found in {}\nlooked at: {} of SQL, Go and Rust, of which {} in folders or files \
+            "no SQL for both databases was found\nlooked at: {} of SQL, Go and Rust, of which {} in folders or files \
              whose names say a database; not below folders that begin with a dot, nor below {}\n",
-            root.display(),
             crate::report::counted(self.all, "file"),
             self.named,
             FOREIGN.join(", "),
@@ -360,6 +371,7 @@ mod tests {
             ("db/postgres/queries/lot.sql", QUERY),
             ("db/sqlite/migrations/1_lot.sql", TABLE),
             ("db/sqlite/migrations/2_fill.sql", "UPDATE lot SET id = id + 1;\n"),
+            ("db/sqlite/migrations/3_note.sql", "-- Nothing is done.\n"),
             ("db/postgres/migrations/1_lot.up.sql", TABLE),
             ("db/postgres/migrations/1_lot.down.sql", "DROP TABLE lot;\n"),
             ("vendor/sqlite/other.sql", TABLE),

@@ -158,16 +158,16 @@ pub(crate) async fn gather(
     Ok(evidence)
 }
 
-/// What running pairs shows in the order in which they are given, until it is enough for a first look.
-pub(crate) async fn sample(
+/// What running some pairs shows, in the order in which they are given; until it is enough for a first look, where that is
+/// said.
+pub(crate) async fn of_pairs(
     inputs: &Inputs,
     compiled: &Compiled,
-    open: VecDeque<Weighed>,
-    until: Until,
+    open: (VecDeque<Weighed>, Option<Until>),
     host: &Host,
 ) -> Result<Evidence, Failure> {
     let engines = Engines::versions_of(host).await?;
-    let (open, none) = ((open, Some(until)), Evidence::default());
+    let none = Evidence::default();
     let pairs = run(inputs, compiled, open, none, host, &MultiProgress::new()).await?;
     Ok(Evidence { version: VERSION, engines, pairs, steps: Vec::new() })
 }

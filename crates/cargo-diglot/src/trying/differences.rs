@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::evidence::{Verdict, Witness};
+use diglot::rules::MISSING_STATEMENT;
 use diglot::source::Sources;
 use diglot::{Compiled, Detail, Weighed};
 
@@ -34,8 +35,10 @@ pub(super) fn most_important(sources: &Sources, compiled: &Compiled, count: usiz
     let mut told: Vec<Diagnostic> =
         first.into_iter().chain(again).map(|(.., finding)| finding.clone()).take(count).collect();
     if told.len() < count {
-        let errors = overview::by_subject(compiled);
-        let others = errors.into_iter().filter(|it| it.severity == Severity::Error && !told.contains(it)).collect();
+        let mut others = overview::by_subject(compiled);
+        others.retain(|it| it.severity == Severity::Error && !told.contains(it));
+        // A statement that one database lacks says the least: programs may name it otherwise.
+        others.sort_by_key(|it| if it.rule == MISSING_STATEMENT.name { 2 } else { page(it.rule) });
         let (others, _) = overview::for_people(compiled, sources, others);
         let missing = count - told.len();
         told.extend(others.into_iter().take(missing));
@@ -153,10 +156,14 @@ mod tests {
     #[test]
     fn what_has_no_database_fills_up() {
         let mut compiled = compiled(&[("a", "like-case", "the rows differ", false)]);
-        let text = Diagnostic::error(rule("syntax"), "b: unread", Span::new(FileId(0), 0..1), "");
-        compiled.diagnostics.push(text);
-        compiled.keys = vec![diglot::baseline::Key { subject: "b".into(), rule: "x".into(), seal: String::new() }; 2];
-        assert_eq!(names(&compiled, 3), ["a", "b"]);
+        for (name, of) in [("b", "missing-statement"), ("c", "syntax"), ("d", "where-differs")] {
+            let message = format!("{name}: {of}");
+            compiled.diagnostics.push(Diagnostic::error(rule(of), message, Span::new(FileId(0), 0..1), ""));
+        }
+        let key = diglot::baseline::Key { subject: "b".into(), rule: "x".into(), seal: String::new() };
+        compiled.keys = vec![key; 4];
+        assert_eq!(names(&compiled, 3), ["a", "d", "c"]);
+        assert_eq!(names(&compiled, 4), ["a", "d", "c", "b"]);
     }
 
     #[test]

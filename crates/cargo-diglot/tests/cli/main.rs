@@ -18,6 +18,7 @@ mod layouts;
 mod lists;
 mod locks;
 mod lsp;
+mod mcp;
 mod migrate;
 mod migrations;
 mod prepare;

@@ -67,7 +67,7 @@ fn folders_that_are_named_for_databases_are_found_and_what_is_stored_is_told_fir
     }
     let places = "Postgres: statements in db/postgres/queries; schema in db/postgres/migrations\n";
     assert!(ended.stderr.contains(places), "{}", ended.seen());
-    assert!(ended.stderr.contains("3 pairs compared\n2 of them run on small databases: 2 differ"), "{}", ended.seen());
+    assert!(ended.stderr.contains("3 pairs compared\n3 of them run on small databases: 2 differ"), "{}", ended.seen());
     assert_eq!(last(&ended), "next: cargo diglot try . --adopt");
 }
 
@@ -79,7 +79,7 @@ fn what_was_tried_can_be_adopted_by_the_command_that_is_named() {
     let settings = project.read("diglot.toml");
     assert!(settings.contains("generate = false") && settings.contains("pg = \"db/postgres/queries\""), "{settings}");
     assert_eq!(project.check().code, Some(0));
-    project.edit("db/postgres/queries/tea.sql", "SELECT id FROM tea", "SELECT price AS id FROM tea");
+    project.edit("db/postgres/queries/tea.sql", "FROM tea ORDER BY id;", "FROM tea ORDER BY id DESC;");
     let check = project.run(&["check", "--format", "short"]);
     assert_eq!((check.code, check.stdout.lines().count()), (Some(2), 1), "{}", check.seen());
 }
@@ -141,7 +141,7 @@ fn where_one_database_is_missing_it_is_said_where_it_was_looked_and_what_is_need
     let ended = tried(&project, &[]);
     assert_eq!(ended.code, Some(1), "{}", ended.seen());
     for said in [
-        "no SQL for both databases was found in .\n",
+        "no SQL for both databases was found\nlooked at: 2 files of SQL, Go and Rust, of which 2 in folders",
         "SQLite: statements: db/sqlite/queries; schema: db/sqlite/migrations\n",
         "Postgres: statements: none; schema: none\n",
         "needed: statements and a schema",
