@@ -72,7 +72,8 @@ fn answer(arguments: &Mcp, line: &str) -> Option<Value> {
     };
     let id = message.get("id")?;
     let done = catch_unwind(AssertUnwindSafe(|| request(arguments, method, &message["params"])));
-    let failed = || Refused::new(INTERNAL_ERROR, "diglot failed on this; this is a mistake in diglot, please report it");
+    let failed =
+        || Refused::new(INTERNAL_ERROR, "diglot failed on this; this is a mistake in diglot, please report it");
     Some(match done.unwrap_or_else(|_| Err(failed())) {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
         Err(why) => refused(id, &why),

@@ -70,7 +70,9 @@ fn settings(root: &Path) -> Result<Option<String>, Failure> {
     match layout::find(root)? {
         Search::Found { places, beside } => {
             for other in beside {
-                report::line(&format!("{other}: has tables of the same names, so it is another project; try it by itself"));
+                report::line(&format!(
+                    "{other}: has tables of the same names, so it is another project; try it by itself"
+                ));
             }
             Ok(Some(init::check_only(&places)))
         }

@@ -243,7 +243,8 @@ fn choose(sites: &Sites) -> Option<Search> {
     if queries.is_empty() || schemas.is_empty() {
         let all: Vec<_> = sites.iter().map(|(key, site)| (key.as_str(), site)).collect();
         let places = places(&all);
-        let is_there = [&places.queries, &places.schema].into_iter().flat_map(Both::iter).all(|place| !place.is_empty());
+        let is_there =
+            [&places.queries, &places.schema].into_iter().flat_map(Both::iter).all(|place| !place.is_empty());
         return is_there.then_some(Search::Found { places, beside: Vec::new() });
     }
     let mut groups: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
@@ -252,7 +253,8 @@ fn choose(sites: &Sites) -> Option<Search> {
         let of_site = schemas.iter().filter(|schema| common(site, schema) == nearest).copied().collect();
         groups.entry(of_site).or_default().push(site);
     }
-    let mut groups: Vec<Group<'_>> = groups.into_iter().map(|(schema, queries)| group(sites, &schema, &queries)).collect();
+    let mut groups: Vec<Group<'_>> =
+        groups.into_iter().map(|(schema, queries)| group(sites, &schema, &queries)).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.files));
     let (mut taken, mut together, mut beside) = (BTreeSet::new(), Vec::new(), Vec::new());
     for group in groups {
@@ -376,8 +378,7 @@ mod tests {
             ("db/postgres/migrations/1_lot.down.sql", "DROP TABLE lot;\n"),
             ("vendor/sqlite/other.sql", TABLE),
         ];
-        let expected =
-            ["db/sqlite/queries", "db/postgres/queries", "db/sqlite/migrations", "db/postgres/migrations"];
+        let expected = ["db/sqlite/queries", "db/postgres/queries", "db/sqlite/migrations", "db/postgres/migrations"];
         assert_eq!(lists(&files), one(expected));
     }
 

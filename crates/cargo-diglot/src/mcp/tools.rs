@@ -52,7 +52,8 @@ pub(super) fn list() -> Value {
         let hints = json!({ "readOnlyHint": true, "openWorldHint": false });
         json!({ "name": name, "description": description, "inputSchema": schema, "annotations": hints })
     };
-    let full = json!({ "type": "boolean", "description": "All findings, and not only those that fit on a few screens." });
+    let full =
+        json!({ "type": "boolean", "description": "All findings, and not only those that fit on a few screens." });
     json!([
         tool(
             "check",
@@ -127,8 +128,7 @@ fn check(arguments: &Mcp, Check { root: given, full }: Check) -> Said {
     let inputs = diglot::build::load(&root)?;
     let compiled = diglot::check(&inputs);
     let findings = overview::by_subject(&compiled);
-    let (shown, left) =
-        if full { (findings, 0) } else { overview::for_people(&compiled, &inputs.sources, findings) };
+    let (shown, left) = if full { (findings, 0) } else { overview::for_people(&compiled, &inputs.sources, findings) };
     let mut text = overview::of(&compiled) + &render::all(&inputs.sources, &shown, Look::Plain);
     if left > 0 {
         text.push_str(&format!("{} more not shown: `full` shows all of them\n", report::counted(left, "finding")));

@@ -97,8 +97,7 @@ impl Work {
     /// How many pairs differ on ordinary data.
     fn ordinary(&self) -> usize {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_ordinary =
-            |record: &&Record| matches!(&record.verdict, Verdict::Differs(witness) if !witness.edge);
+        let is_ordinary = |record: &&Record| matches!(&record.verdict, Verdict::Differs(witness) if !witness.edge);
         done.values().filter(is_ordinary).count()
     }
 }

@@ -140,7 +140,9 @@ fn two_texts_are_run_on_the_schema_of_the_project_and_on_one_that_is_given() {
     });
     let (text, failed) = agent.call("run_pair", texts.clone());
     assert!(!failed && text.starts_with("statement: the answers differ\n"), "{text}");
-    for said in ["error[where-differs]", "note: tea holds", "with most = ", "SQLite gives id = ", "Postgres gives no row"] {
+    for said in
+        ["error[where-differs]", "note: tea holds", "with most = ", "SQLite gives id = ", "Postgres gives no row"]
+    {
         assert!(text.contains(said), "{said}: {text}");
     }
     let mut same = texts.clone();

@@ -62,7 +62,8 @@ fn folders_that_are_named_for_databases_are_found_and_what_is_stored_is_told_fir
     let told: Vec<&str> = ended.stdout.lines().filter(|line| line.starts_with("error[")).collect();
     let [stored, answered] = told.as_slice() else { panic!("{}", ended.seen()) };
     assert!(stored.contains("[set-differs]: tea_sell") && answered.contains("[where-differs]: tea_cheap"), "{told:?}");
-    for shown in ["afterwards SQLite has", "afterwards Postgres has", "SQLite gives", " --> db/sqlite/queries/tea.sql:"] {
+    for shown in ["afterwards SQLite has", "afterwards Postgres has", "SQLite gives", " --> db/sqlite/queries/tea.sql:"]
+    {
         assert!(ended.stdout.contains(shown), "{shown}: {}", ended.seen());
     }
     let places = "Postgres: statements in db/postgres/queries; schema in db/postgres/migrations\n";
@@ -112,7 +113,8 @@ fn settings_of_sqlc_are_followed_and_an_extreme_value_comes_behind_ordinary_ones
     let told: Vec<&str> = ended.stdout.lines().filter(|line| line.contains("]: ") && !line.starts_with(' ')).collect();
     assert_eq!(told.len(), 3, "{}", ended.seen());
     assert!(told.iter().all(|line| !line.contains("edge-differs")), "{told:?}");
-    let databases = ended.stdout.matches("SQLite gives").count() + ended.stdout.matches("afterwards SQLite has").count();
+    let databases =
+        ended.stdout.matches("SQLite gives").count() + ended.stdout.matches("afterwards SQLite has").count();
     assert_eq!(databases, 3, "{}", ended.seen());
 }
 
@@ -121,7 +123,11 @@ fn when_the_time_is_over_the_texts_tell() {
     let ended = tried(&shop(), &["--seconds", "0"]);
     assert_eq!(ended.code, Some(2), "{}", ended.seen());
     assert!(ended.stdout.contains("error[where-differs]: tea_cheap"), "{}", ended.seen());
-    assert!(ended.stderr.contains("0 of them run") && ended.stderr.contains("2 not run for want of time"), "{}", ended.seen());
+    assert!(
+        ended.stderr.contains("0 of them run") && ended.stderr.contains("2 not run for want of time"),
+        "{}",
+        ended.seen()
+    );
 }
 
 #[test]
@@ -155,7 +161,8 @@ fn where_one_database_is_missing_it_is_said_where_it_was_looked_and_what_is_need
 #[test]
 fn statements_of_which_none_faces_another_are_named() {
     let project = shop();
-    project.write("db/sqlite/queries/tea.sql", "-- name: Steep :many\nSELECT name FROM tea WHERE sold = 1 ORDER BY id;\n");
+    project
+        .write("db/sqlite/queries/tea.sql", "-- name: Steep :many\nSELECT name FROM tea WHERE sold = 1 ORDER BY id;\n");
     project.write("db/postgres/queries/tea.sql", "-- name: Brew :exec\nDELETE FROM tea;\n");
     let ended = tried(&project, &[]);
     assert_eq!(ended.code, Some(1), "{}", ended.seen());

@@ -1,6 +1,6 @@
 //! What is read of files in other languages.
 
-use super::{Built, Packages, read};
+use super::{Built, Packages, gives, read};
 use crate::source::{Role, SourceFile};
 
 fn statements(path: &str, text: &str) -> Vec<(String, String)> {
