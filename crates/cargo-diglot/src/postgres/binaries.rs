@@ -47,8 +47,10 @@ impl Binaries {
     pub fn find_or_bring() -> Result<Self, StartError> {
         match Self::find() {
             Err(StartError::NotInstalled | StartError::TooOld { .. }) => {
-                brought::fetch()?;
+                let package = brought::fetch()?;
+                // A platform that the package was not made for has programs that do not run.
                 Self::find()
+                    .map_err(|_| StartError::NotFetched { package, words: "its programs do not run here".into() })
             }
             found => found,
         }

