@@ -47,8 +47,9 @@ pub fn gives(path: &str, text: &str) -> Vec<Role> {
     let gives = |role: &Role| {
         let read = read(path, text, *role);
         match role {
-            Role::Schema if !reads(path) => kind::kind(&read.text) == Some(Role::Schema),
-            _ => !read.text.trim().is_empty() || !read.embedded.is_empty(),
+            _ if reads(path) => !read.text.trim().is_empty() || !read.embedded.is_empty(),
+            Role::Statements => read.text.lines().any(is_header),
+            Role::Schema => kind::kind(&read.text) == Some(Role::Schema),
         }
     };
     let roles: Vec<Role> = [Role::Statements, Role::Schema].into_iter().filter(gives).collect();
@@ -103,13 +104,15 @@ impl<'t> Packages<'t> {
     }
 }
 
+/// Whether a line of SQL gives the statement below it its name.
+fn is_header(line: &str) -> bool {
+    line.trim_start().strip_prefix("--").is_some_and(|rest| {
+        rest.trim_start().strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with(':'))
+    })
+}
+
 /// What of a file of SQL belongs to a role.
 fn half(path: &str, text: &str, role: Role) -> SourceFile {
-    let is_header = |line: &&str| {
-        line.trim_start().strip_prefix("--").is_some_and(|rest| {
-            rest.trim_start().strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with(':'))
-        })
-    };
     let first = text.split_inclusive('\n').take_while(|line| !is_header(line)).map(str::len).sum::<usize>();
     // Comments that touch the header are the statement's.
     let above =
