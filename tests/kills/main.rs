@@ -89,7 +89,7 @@ async fn nodes_of_a_cluster_killed_under_load() {
 
 /// A server of this test's own, which keeps what it has acknowledged.
 fn durable_server() -> Option<Server> {
-    match Server::start(Options { durable: true }) {
+    match Server::start(Options { durable: true, ..Options::default() }) {
         Ok(server) => Some(server),
         Err(error) => {
             assert!(std::env::var_os("CI").is_none(), "{error}");

@@ -106,8 +106,7 @@ const SECTIONS: [(&str, &str, &str); 6] = [
 
 pub(crate) fn run(arguments: &Catalog) -> Result<Outcome, Failure> {
     let (major, text) =
-        runtime()?
-            .block_on(Host::during(arguments.postgres.clone(), Sorting::Server, async |host| read(host).await))?;
+        runtime()?.block_on(Host::during(&arguments.postgres, Sorting::Server, async |host| read(host).await))?;
     let (version, functions) = runtime()?.block_on(read_sqlite())?;
     let sqlite = is_written(arguments, &format!("sqlite-{version}.txt"), &functions, &format!("SQLite {version}"))?;
     let text = if major == OLDEST { text } else { otherwise(arguments, major, &text)? };

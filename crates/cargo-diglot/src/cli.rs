@@ -1,6 +1,8 @@
 //! The arguments of every subcommand.
 
+mod begin;
 mod releases;
+mod server;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +11,9 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use begin::{Init, Try};
 pub(crate) use releases::{Migrate, MigrateAction, Verify};
+pub(crate) use server::{Bring, Postgres};
 
 /// Checks that the SQLite and the Postgres version of your SQL mean the same.
 #[derive(Debug, Parser)]
@@ -35,6 +39,7 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Try(Try),
     Init(Init),
     New(New),
     Translate(Translate),
@@ -58,7 +63,19 @@ pub(crate) enum Command {
     ///
     /// Editors start it themselves; docs/editors.md says what to write in their settings.
     Lsp,
+    Mcp(Mcp),
     Completions(Completions),
+}
+
+/// Serve a coding agent: tools that check a project, explain a rule, and run a pair, by the Model Context Protocol.
+///
+/// Agents start it themselves, on standard input and output; docs/editors.md says what to write in their settings.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Print a script by which a shell completes commands and options, after `cargo diglot` and after `cargo-diglot`.
@@ -69,27 +86,6 @@ pub(crate) struct Completions {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: Shell,
-}
-
-/// Make a project that builds, or what a crate lacks to be one.
-///
-/// In an empty or a new folder: a crate with three pairs of statements about notes. In a crate: the files that it lacks.
-/// In a folder that has SQL and no Cargo.toml: a diglot.toml by which SQL is compared and no Rust is generated. No file
-/// that is there is changed.
-#[derive(Debug, Args)]
-pub(crate) struct Init {
-    /// The folder; it is made if it is not there.
-    #[arg(default_value = ".", value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
-    /// Make a crate although there is SQL and no Cargo.toml.
-    #[arg(long = "crate")]
-    pub(crate) make_crate: bool,
-    /// Do not ask SQLite and Postgres about the statements yet.
-    #[arg(long)]
-    pub(crate) no_prepare: bool,
 }
 
 /// Add a pair of statements about a table, as a draft that compiles.
@@ -306,9 +302,8 @@ pub(crate) struct Catalog {
     /// Write nothing; exit with 2 when the file is not what the server says.
     #[arg(long)]
     pub(crate) check: bool,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Ask SQLite and Postgres about every statement and record their answers in .sqlx.
@@ -323,9 +318,8 @@ pub(crate) struct Prepare {
     /// Write nothing; exit with 2 when something would change.
     #[arg(long)]
     pub(crate) check: bool,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Show every pair side by side, as one HTML file or as Markdown for a pull request.
@@ -377,9 +371,8 @@ pub(crate) struct Prove {
     /// The number from which the data is made; another one gives other data.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Show how each database would run every statement, and which tables it reads without an index.
@@ -399,13 +392,12 @@ pub(crate) struct Plans {
     /// Keep the plans in plans.txt.
     #[arg(long)]
     pub(crate) save: bool,
-    /// A running Postgres server on which a scratch database may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
     /// Instead of Postgres ask this coordinator of Citus, and show of each statement whether it becomes one task on one
     /// shard, several, or is refused. The tables are made in a schema of their own, spread as `diglot.toml` says, and
     /// dropped at the end.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["check", "save", "postgres"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["check", "save", "url"])]
     pub(crate) citus: Option<String>,
 }
 
@@ -474,6 +466,8 @@ pub(crate) struct WithPostgres {
     /// Write every commit to disk before it counts, as a server with real data does. Slower.
     #[arg(long)]
     pub(crate) durable: bool,
+    #[command(flatten)]
+    pub(crate) bring: Bring,
     /// The command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,

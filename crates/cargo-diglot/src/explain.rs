@@ -8,7 +8,7 @@ use diglot::rules::{self, Rule};
 
 use crate::cli::{Explain, ExplainFormat};
 use crate::failure::Failure;
-use crate::{Outcome, markdown, report};
+use crate::{Outcome, report};
 
 /// How much of a name may be wrong before it is no longer taken for another.
 const SIMILAR: f64 = 0.6;
@@ -32,6 +32,11 @@ pub(crate) fn rules() -> Result<Outcome, Failure> {
     run(&Explain { rule: None, format: ExplainFormat::Text })
 }
 
+/// The same of one rule as Markdown.
+pub(crate) fn markdown(name: &str) -> Result<String, Failure> {
+    Ok(page(rule(name)?, ExplainFormat::Markdown))
+}
+
 fn rule(name: &str) -> Result<&'static Rule, Failure> {
     // A name may come straight from a finding: `error[order-differs]`.
     let bare = name.trim_start_matches("error").trim_start_matches("warning").trim_matches(['[', ']']);
@@ -47,7 +52,7 @@ fn page(rule: &Rule, format: ExplainFormat) -> String {
     let terminal = Term::stdout();
     let width = if terminal.is_term() { usize::from(terminal.size().1).min(WIDEST) } else { WIDTH };
     let coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
-    markdown::text(&text, width, coloured)
+    crate::markdown::text(&text, width, coloured)
 }
 
 fn most_like(name: &str, rules: &[Rule]) -> Option<&'static str> {

@@ -98,6 +98,12 @@ pub enum Failure {
         /// What is in the way, and the way out.
         what: String,
     },
+    /// There is nothing that could be compared.
+    #[error("{why}")]
+    NothingToTry {
+        /// Where it was looked, and what is needed.
+        why: String,
+    },
     /// Git could not give an earlier revision.
     #[error("{what}")]
     Git {

@@ -4,6 +4,7 @@ use std::env;
 
 use tokio::sync::Mutex;
 
+use crate::cli;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::postgres::{Options, Server};
@@ -36,13 +37,13 @@ pub(crate) struct Host {
 impl Host {
     /// Does something with a scratch database that goes afterwards, also when a signal comes in between.
     pub(crate) async fn during<T>(
-        url: Option<String>,
+        server: &cli::Postgres,
         sorting: Sorting,
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
         // Making and dropping the database is not interrupted, so that none is left behind.
-        let host = Self::open(url, sorting, &mut interrupts).await?;
+        let host = Self::open(server, sorting, &mut interrupts).await?;
         let done = tokio::select! {
             done = work(&host) => done,
             signal = interrupts.next() => Err(Failure::Interrupted { signal }),
@@ -54,14 +55,15 @@ impl Host {
 
     /// Makes the database.
     pub(crate) async fn open(
-        url: Option<String>,
+        server: &cli::Postgres,
         sorting: Sorting,
         interrupts: &mut Interrupts,
     ) -> Result<Self, Failure> {
-        let url = url.or_else(|| env::var(URL_VARIABLE).ok());
+        let url = server.url.clone().or_else(|| env::var(URL_VARIABLE).ok());
+        let options = Options { bring: server.bring.bring_postgres, ..Options::default() };
         let server = match url {
             Some(_) => None,
-            None => Some(with_postgres::start(Options::default(), interrupts).await?),
+            None => Some(with_postgres::start(options, interrupts).await?),
         };
         let url = url.or_else(|| server.as_ref().map(|server| server.url().to_owned())).unwrap_or_default();
         let scratch = Scratch::create_sorted(&url, sorting).await?;

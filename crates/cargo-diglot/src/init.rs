@@ -1,10 +1,9 @@
 //! `cargo diglot init`: a project that builds, or what a crate lacks to be one.
 //!
-//! No file that is there is changed: what a crate has to add to it is told instead. A project of sqlc with two engines
-//! keeps its places: they are taken from its settings.
+//! No file that is there is changed: what a crate has to add to it is told instead. SQL that is there keeps its places: they
+//! are taken from the settings of sqlc, or from the names of folders and files.
 
 mod origin;
-mod sqlc;
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -17,12 +16,12 @@ use diglot::types::Base;
 
 use crate::cli::{Init, Prepare, Project};
 use crate::failure::Failure;
-use crate::{Outcome, prepare, report};
-use sqlc::Found;
+use crate::layout::sqlc::{self, Found};
+use crate::{Outcome, layout, prepare, report};
 
 const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../template/Cargo.toml.in"));
 const BUILD: (&str, &str) = ("build.rs", include_str!("../template/build.rs.in"));
-const CONFIG: (&str, &str) = ("diglot.toml", include_str!("../template/diglot.toml"));
+const CONFIG: (&str, &str) = (diglot::config::FILE, include_str!("../template/diglot.toml"));
 /// The same where pages are compared and nothing is generated.
 const CHECK_ONLY: &str = include_str!("../template/check-only.toml");
 const STATEMENTS: (&str, &str) = ("src/statements.rs", include_str!("../template/statements.rs.in"));
@@ -51,12 +50,16 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     let has = |path: &str| root.join(path).exists();
     let is_crate = has(MANIFEST.0);
     let has_config = has(CONFIG.0);
-    let sqlc = if has_config { Found::Nothing } else { sqlc::find(root)? };
-    let has_pages = has("sql") || has("schema") || has_config || !matches!(sqlc, Found::Nothing);
+    let mut found = if has_config { Found::Nothing } else { sqlc::find(root)? };
+    let has_usual = has("sql") || has("schema") || has_config;
+    if matches!(found, Found::Nothing) && !has_usual && !is_crate {
+        found = layout::by_names(root).map_or(Found::Nothing, |places| Found::Places(Box::new(places)));
+    }
+    let has_pages = has_usual || !matches!(found, Found::Nothing);
     let check_only = has_pages && !is_crate && !arguments.make_crate;
     let usual = if check_only { CHECK_ONLY } else { CONFIG.1 };
     let usual = if has_pages { by_name(usual) } else { usual.to_owned() };
-    let config = match &sqlc {
+    let config = match &found {
         Found::Places(places) => places.config(&usual),
         Found::Nothing | Found::Unclear { .. } => usual,
     };
@@ -89,9 +92,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         check_workspace(root);
     }
     advise(is_crate.then(|| manifest(root, &name)).as_deref(), &kept);
-    match sqlc {
+    match found {
         Found::Places(places) => {
-            report::line(&format!("{}: its places are in diglot.toml", places.file));
+            report::line(&format!("the places in diglot.toml are those of {}", places.told_by));
             report::line(
                 "next: `cargo diglot check` tells what differs, and `cargo diglot baseline` keeps what may wait",
             );
@@ -114,6 +117,11 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         return Ok(Outcome::Clean);
     }
     record(arguments)
+}
+
+/// Settings by which SQL in these places is compared and nothing is generated.
+pub(crate) fn check_only(places: &layout::Places) -> String {
+    places.config(&by_name(CHECK_ONLY))
 }
 
 /// Settings for pages that were there before, which need not have their statements in one order.
@@ -179,7 +187,7 @@ fn manifest(root: &Path, name: &str) -> String {
 }
 
 /// Writes a file unless there is one.
-fn write_new(path: &Path, text: &str) -> io::Result<bool> {
+pub(crate) fn write_new(path: &Path, text: &str) -> io::Result<bool> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -1,5 +1,5 @@
-//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `verify`, `plans`, `locks`, `review`,
-//! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp` and `completions`.
+//! The command line of diglot: `cargo diglot try`, `check`, `baseline`, `prepare`, `prove`, `verify`, `plans`, `locks`, `review`,
+//! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp`, `mcp` and `completions`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -17,9 +17,11 @@ mod failure;
 mod host;
 mod init;
 mod interrupt;
+mod layout;
 mod locks;
 mod lsp;
 mod markdown;
+mod mcp;
 mod migrate;
 mod mutate;
 mod new;
@@ -32,6 +34,7 @@ mod report;
 mod review;
 mod revision;
 mod translate;
+mod trying;
 mod values;
 mod verify;
 mod watch;
@@ -73,6 +76,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Baseline(arguments) => baseline::run(&arguments),
         cli::Command::Prepare(arguments) => prepare::run(&arguments),
         cli::Command::Review(arguments) => review::run(&arguments),
+        cli::Command::Try(arguments) => trying::run(&arguments),
         cli::Command::Init(arguments) => init::run(&arguments),
         cli::Command::New(arguments) => new::run(&arguments),
         cli::Command::Translate(arguments) => translate::run(&arguments),
@@ -87,6 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Catalog(arguments) => catalog::run(&arguments),
         cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
         cli::Command::Lsp => lsp::run(),
+        cli::Command::Mcp(arguments) => mcp::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),
     };
     match outcome {

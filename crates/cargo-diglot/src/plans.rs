@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Plans) -> Result<Outcome, Failure> {
             plans.extend(pg?);
             Ok(plans)
         };
-        Host::during(arguments.postgres.clone(), Sorting::Language, asked).await
+        Host::during(&arguments.postgres, Sorting::Language, asked).await
     })?;
     let text = listing(&plans);
     let path = root.join(FILE);

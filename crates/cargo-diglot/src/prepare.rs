@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let mut gathered = None;
     if wanted.answers || wanted.evidence {
         let told = async |host: &Host| told(&inputs, &compiled, &wanted, &folder, host).await;
-        let host = Host::during(arguments.postgres.clone(), first_sorting(&inputs), told);
+        let host = Host::during(&arguments.postgres, first_sorting(&inputs), told);
         let (asked, evidence) = match runtime()?.block_on(host)? {
             Ok(told) => told,
             Err(findings) => return check::found(&inputs, &compiled, &findings, NOT_DONE),

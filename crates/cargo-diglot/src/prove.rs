@@ -128,7 +128,7 @@ async fn prove(
     compiled: &diglot::Compiled,
 ) -> Result<Findings, Failure> {
     let proved = async |host: &Host| all(arguments, root, inputs, compiled, host).await;
-    Host::during(arguments.postgres.clone(), first_sorting(inputs), proved).await
+    Host::during(&arguments.postgres, first_sorting(inputs), proved).await
 }
 
 async fn all(

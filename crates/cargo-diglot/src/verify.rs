@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<Outcome, Failure> {
     let texts = steps.each_ref().map(|steps| steps.iter().map(|(_, text)| *text).collect::<Vec<&str>>());
     let work = async |host: &Host| beside::run(&sides.old, &sides.new, &texts, host).await;
     let sorting = first_sorting(&sides.old.inputs);
-    let found = runtime()?.block_on(Host::during(arguments.postgres.clone(), sorting, work))?;
+    let found = runtime()?.block_on(Host::during(&arguments.postgres, sorting, work))?;
     findings
         .extend(found.refused.iter().map(|(dialect, fault)| sides.refused(*dialect, &steps[*dialect], &fault.words)));
     let mut clashes: Vec<&Clash> = found.clashes.iter().filter(|clash| !sides.allows(&clash.name)).collect();

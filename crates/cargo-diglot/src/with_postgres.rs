@@ -29,7 +29,8 @@ pub(crate) fn run(arguments: &WithPostgres) -> Result<Outcome, Failure> {
 async fn beside_server(arguments: &WithPostgres) -> Result<Outcome, Failure> {
     let Some((program, rest)) = arguments.command.split_first() else { return Ok(Outcome::Clean) };
     let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
-    let server = start(Options { durable: arguments.durable }, &mut interrupts).await?;
+    let options = Options { durable: arguments.durable, bring: arguments.bring.bring_postgres };
+    let server = start(options, &mut interrupts).await?;
     let mut command = Command::new(program);
     command.args(rest);
     for variable in URL_VARIABLES {

@@ -42,6 +42,19 @@ impl Dialect {
         }
     }
 
+    /// Words of names that say for which database something is: those of folders, of files, of functions.
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Dialect::Sqlite => &["sqlite", "sqlite3", "lite", "libsql"],
+            Dialect::Pg => &["pg", "postgres", "postgresql", "psql", "pgsql", "pgx"],
+        }
+    }
+
+    /// The dialect that a word of a name says, in lower case.
+    pub fn of_word(word: &str) -> Option<Dialect> {
+        Self::ALL.into_iter().find(|dialect| dialect.words().contains(&word))
+    }
+
     /// The facing page.
     pub fn other(self) -> Dialect {
         match self {

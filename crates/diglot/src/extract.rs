@@ -42,6 +42,21 @@ pub fn read(path: &str, text: &str, role: Role) -> SourceFile {
     Packages::new([(path, text)]).read(path, text, role, &Built::default())
 }
 
+/// What a file gives: statements, a schema, both, or neither. Of a file of SQL without headers its first statement tells.
+pub fn gives(path: &str, text: &str) -> Vec<Role> {
+    let gives = |role: &Role| {
+        let read = read(path, text, *role);
+        match role {
+            _ if reads(path) => !read.text.trim().is_empty() || !read.embedded.is_empty(),
+            Role::Statements => read.text.lines().any(is_header),
+            Role::Schema => kind::kind(&read.text) == Some(Role::Schema),
+        }
+    };
+    let roles: Vec<Role> = [Role::Statements, Role::Schema].into_iter().filter(gives).collect();
+    let alone = if roles.is_empty() && !reads(path) { kind::kind(text) } else { None };
+    roles.into_iter().chain(alone).collect()
+}
+
 /// The files of Go and Rust of a project, by the folders whose constants they share.
 #[derive(Debug, Default)]
 pub struct Packages<'t> {
@@ -89,13 +104,15 @@ impl<'t> Packages<'t> {
     }
 }
 
+/// Whether a line of SQL gives the statement below it its name.
+fn is_header(line: &str) -> bool {
+    line.trim_start().strip_prefix("--").is_some_and(|rest| {
+        rest.trim_start().strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with(':'))
+    })
+}
+
 /// What of a file of SQL belongs to a role.
 fn half(path: &str, text: &str, role: Role) -> SourceFile {
-    let is_header = |line: &&str| {
-        line.trim_start().strip_prefix("--").is_some_and(|rest| {
-            rest.trim_start().strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with(':'))
-        })
-    };
     let first = text.split_inclusive('\n').take_while(|line| !is_header(line)).map(str::len).sum::<usize>();
     // Comments that touch the header are the statement's.
     let above =

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{Format, Project};
+use super::{Format, Postgres, Project};
 
 /// Say whether programs of an older release can go on while the migrations of now have run, and the other way round.
 ///
@@ -20,9 +20,8 @@ pub(crate) struct Verify {
     /// How findings look.
     #[arg(long, value_enum, default_value_t = Format::Full)]
     pub(crate) format: Format,
-    /// A running Postgres server on which scratch databases may be made. Without it a throwaway server is started.
-    #[arg(long, value_name = "URL")]
-    pub(crate) postgres: Option<String>,
+    #[command(flatten)]
+    pub(crate) postgres: Postgres,
 }
 
 /// Run the project's migrations on a database, or say what would run.

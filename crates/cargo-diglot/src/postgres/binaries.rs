@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::StartError;
+use super::{StartError, brought};
 
 /// The oldest major version that the statements may rely on.
 pub const OLDEST_MAJOR: u32 = 15;
@@ -22,7 +22,8 @@ pub struct Binaries {
 
 impl Binaries {
     /// Looks in the folder that [`FOLDER_VARIABLE`] names and nowhere else, or, without it, in PATH, in
-    /// `pg_config --bindir`, then in the folders that distributions use, newest first.
+    /// `pg_config --bindir`, then in the folders that distributions use, newest first, and at last where
+    /// [`find_or_bring`](Self::find_or_bring) puts them.
     ///
     /// # Errors
     /// [`StartError::NotInstalled`] when there is none, [`StartError::NotThere`] when there is none in the folder that
@@ -35,10 +36,28 @@ impl Binaries {
             env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
         folders.extend(pg_config_folder());
         folders.extend(usual_folders(Path::new("/")));
+        folders.extend(brought::programs());
         Self::first_in(folders, version)
     }
 
-    fn in_folder(named: PathBuf, version: impl Fn(&Path) -> Option<String>) -> Result<Self, StartError> {
+    /// The same; where there is none, or an old one alone, a package that holds the programs is fetched before.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find); and when there is no package manager, or it does not fetch the package.
+    pub fn find_or_bring() -> Result<Self, StartError> {
+        match Self::find() {
+            Err(StartError::NotInstalled | StartError::TooOld { .. }) => {
+                let package = brought::fetch()?;
+                // A platform that the package was not made for has programs that do not run.
+                Self::find()
+                    .map_err(|_| StartError::NotFetched { package, words: "its programs do not run here".into() })
+            }
+            found => found,
+        }
+    }
+
+    /// Looks in a folder that somebody named.
+    pub(super) fn in_folder(named: PathBuf, version: impl Fn(&Path) -> Option<String>) -> Result<Self, StartError> {
         match Self::first_in(vec![named.clone()], version) {
             Err(StartError::NotInstalled) => Err(StartError::NotThere { folder: named }),
             found => found,
@@ -115,7 +134,8 @@ fn versioned(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     found.into_iter().flat_map(|(_, folder)| [folder.join("bin"), folder]).collect()
 }
 
-fn version(folder: &Path) -> Option<String> {
+/// What the server in a folder says of its version.
+pub(super) fn version(folder: &Path) -> Option<String> {
     let output = Command::new(folder.join("postgres")).arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;

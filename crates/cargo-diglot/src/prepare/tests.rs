@@ -82,7 +82,8 @@ fn ask_all(mut texts: Vec<EmittedText>, schemas: [&str; 2]) -> (Inputs, Vec<Aske
     let project =
         Project { inputs: &inputs, compiled: &compiled, known: BTreeMap::new(), progress: ProgressBar::hidden() };
     let asked = async |host: &Host| ask(&project, host).await;
-    let asked = runtime().unwrap().block_on(Host::during(None, Sorting::Server, asked)).unwrap();
+    let asked =
+        runtime().unwrap().block_on(Host::during(&crate::cli::Postgres::default(), Sorting::Server, asked)).unwrap();
     (inputs, asked)
 }
 

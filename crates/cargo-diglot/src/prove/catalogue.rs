@@ -51,7 +51,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
         rows: 4,
         cases: 160,
         seed: 1,
-        postgres: None,
+        postgres: crate::cli::Postgres::default(),
     };
     let mut cases = 0;
     for subject in &subjects {
@@ -72,7 +72,7 @@ fn real_drift_is_found_by_running_it() {
     let mut lines = Vec::new();
     runtime().unwrap().block_on(async {
         let mut interrupts = Interrupts::catch().unwrap();
-        let host = Host::open(None, Sorting::Language, &mut interrupts).await.unwrap();
+        let host = Host::open(&crate::cli::Postgres::default(), Sorting::Language, &mut interrupts).await.unwrap();
         let mut connection = host.scratch.connect().await.unwrap();
         let major = catalog::major(&mut connection).await.unwrap();
         drop(connection);
@@ -114,7 +114,7 @@ fn what_is_the_same_when_run_gives_the_same() {
     assert!(!said.is_empty());
     runtime().unwrap().block_on(async {
         let mut interrupts = Interrupts::catch().unwrap();
-        let host = Host::open(None, Sorting::Language, &mut interrupts).await.unwrap();
+        let host = Host::open(&crate::cli::Postgres::default(), Sorting::Language, &mut interrupts).await.unwrap();
         for (name, case) in said {
             let shown = shown(&case, &host).await;
             assert!(shown.starts_with("equal"), "{name}: {shown}");

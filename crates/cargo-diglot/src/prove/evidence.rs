@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
+use std::time::Instant;
 
 use diglot::dialect::Dialect;
 use diglot::evidence::{Evidence, Extent, Record, Scope, VERSION, Verdict, Witness};
@@ -50,6 +51,19 @@ enum Found {
     Difference { case: Case, difference: Difference, edge: bool },
     /// They do not on any of so many.
     Nothing(usize),
+    /// The time was over before anything could be said.
+    Unfinished,
+}
+
+/// When enough pairs were run for a first look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Until {
+    /// When the time is over.
+    pub(crate) end: Instant,
+    /// With so many pairs that differ on ordinary data, those that are the same by law need not be run.
+    pub(crate) differences: usize,
+    /// On about how many databases with arguments a pair is run.
+    pub(crate) databases: usize,
 }
 
 /// What those have in common who work on the open pairs.
@@ -63,7 +77,29 @@ struct Work {
     done: Mutex<BTreeMap<String, Record>>,
     /// Whether nobody wants to know any more.
     is_over: AtomicBool,
+    /// When it is enough, where not all pairs are to be run.
+    until: Option<Until>,
     progress: ProgressBar,
+}
+
+impl Work {
+    /// The next pair, unless it is enough.
+    fn next(&self) -> Option<Weighed> {
+        let is_late = self.until.is_some_and(|until| Instant::now() >= until.end);
+        if is_late || self.is_over.load(Ordering::Relaxed) {
+            return None;
+        }
+        let next = self.open.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
+        let is_wanted = |until: Until| !next.by_law || self.ordinary() < until.differences;
+        self.until.is_none_or(is_wanted).then_some(next)
+    }
+
+    /// How many pairs differ on ordinary data.
+    fn ordinary(&self) -> usize {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_ordinary = |record: &&Record| matches!(&record.verdict, Verdict::Differs(witness) if !witness.edge);
+        done.values().filter(is_ordinary).count()
+    }
 }
 
 /// Ends the work when whoever waits for it does no longer.
@@ -93,6 +129,8 @@ struct Plan {
     steady: usize,
     /// So many at the beginning are ordinary.
     ordinary: usize,
+    /// When the time is over.
+    end: Option<Instant>,
 }
 
 /// The records that still hold, and for all other pairs what running them shows now.
@@ -114,6 +152,34 @@ pub(crate) async fn gather(
     if open.is_empty() || evidence.steps.last().is_some_and(history::is_end) {
         return Ok(evidence);
     }
+    let open = open.into_iter().cloned().collect();
+    evidence.pairs.append(&mut run(inputs, compiled, (open, None), old, host, bars).await?);
+    Ok(evidence)
+}
+
+/// What running some pairs shows, in the order in which they are given; until it is enough for a first look, where that is
+/// said.
+pub(crate) async fn of_pairs(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    open: (VecDeque<Weighed>, Option<Until>),
+    host: &Host,
+) -> Result<Evidence, Failure> {
+    let engines = Engines::versions_of(host).await?;
+    let none = Evidence::default();
+    let pairs = run(inputs, compiled, open, none, host, &MultiProgress::new()).await?;
+    Ok(Evidence { version: VERSION, engines, pairs, steps: Vec::new() })
+}
+
+/// Runs pairs, several at once, until it is enough.
+async fn run(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    (open, until): (VecDeque<Weighed>, Option<Until>),
+    old: Evidence,
+    host: &Host,
+    bars: &MultiProgress,
+) -> Result<BTreeMap<String, Record>, Failure> {
     let teams = available_parallelism().map_or(1, NonZeroUsize::get).min(TEAMS).min(open.len());
     let connections = if teams == 1 { super::CONNECTIONS } else { 1 };
     let mut engines = Engines::open(inputs, host, teams, connections).await?;
@@ -126,9 +192,10 @@ pub(crate) async fn gather(
         subjects: subjects.collect(),
         old,
         progress: bars.add(report::bar("running", open.len())),
-        open: Mutex::new(open.into_iter().cloned().collect()),
+        open: Mutex::new(open),
         done: Mutex::default(),
         is_over: AtomicBool::new(false),
+        until,
     });
     let waiting = Waiting(Arc::clone(&work));
     let mut at_work = JoinSet::new();
@@ -141,21 +208,21 @@ pub(crate) async fn gather(
     }
     work.progress.finish_and_clear();
     drop(waiting);
-    evidence.pairs.append(&mut work.done.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(evidence)
+    let mut done = work.done.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut *done))
 }
 
 impl Engines {
     /// Runs one pair after the other while there are some.
     async fn work(&mut self, work: &Work) -> Result<(), Failure> {
         let changer = Changer::new(&work.inputs);
-        while !work.is_over.load(Ordering::Relaxed) {
-            let Some(pair) = work.open.lock().unwrap_or_else(PoisonError::into_inner).pop_front() else { break };
+        while let Some(pair) = work.next() {
             work.progress.set_message(pair.name.clone());
             let verdict = match work.subjects.get(&pair.name) {
                 Some(subject) => self.verdict(subject, work, &changer).await?,
-                None => Verdict::Unknown { reason: "no text of it can be made for the engines".to_owned() },
+                None => Some(Verdict::Unknown { reason: "no text of it can be made for the engines".to_owned() }),
             };
+            let Some(verdict) = verdict else { break };
             let record = Record { basis: pair.basis, verdict };
             work.done.lock().unwrap_or_else(PoisonError::into_inner).insert(pair.name, record);
             work.progress.inc(1);
@@ -163,26 +230,36 @@ impl Engines {
         Ok(())
     }
 
-    /// What running a pair shows.
-    async fn verdict(&mut self, subject: &Subject, work: &Work, changer: &Changer<'_>) -> Result<Verdict, Failure> {
+    /// What running a pair shows; nothing where the time is over before.
+    async fn verdict(
+        &mut self,
+        subject: &Subject,
+        work: &Work,
+        changer: &Changer<'_>,
+    ) -> Result<Option<Verdict>, Failure> {
         if let Some(verdict) = self.refused(subject).await? {
-            return Ok(verdict);
+            return Ok(Some(verdict));
         }
-        let databases = subject.databases(BUDGET);
-        let plan = Plan { steady: databases.steady(), ordinary: databases.ordinary() };
-        let mut changes = self.changes(subject, work, changer);
+        let databases = subject.databases(work.until.map_or(BUDGET, |until| until.databases));
+        let end = work.until.map(|until| until.end);
+        let plan = Plan { steady: databases.steady(), ordinary: databases.ordinary(), end };
+        // Whether its databases are telling is not asked at a first look.
+        let is_sample = work.until.is_some();
+        let mut changes = if is_sample { Changes::default() } else { self.changes(subject, work, changer) };
         let found = match self.again(subject, work)? {
             Found::Nothing(_) => self.first(subject, databases.iter().collect(), &plan, &mut changes)?,
             found => found,
         };
-        match found {
+        Ok(Some(match found {
+            Found::Unfinished => return Ok(None),
             Found::Difference { case, difference, edge } => {
                 let (case, difference) = smaller(self, subject, case, difference)?;
-                Ok(Verdict::Differs(Box::new(witness(subject, &case, difference, edge))))
+                Verdict::Differs(Box::new(witness(subject, &case, difference, edge)))
             }
             Found::Nothing(ran) => {
-                if let Some(reason) = rests_on_nothing(subject, &changes, ran) {
-                    return Ok(Verdict::Unknown { reason });
+                let untold = || if is_sample { None } else { nothing_told(subject, &changes) };
+                if let Some(reason) = no_rows(subject, &changes, ran).or_else(untold) {
+                    return Ok(Some(Verdict::Unknown { reason }));
                 }
                 let all = changes.texts.len() - self.not_of_list(subject, &mut changes)?;
                 let undecided = changes.undecided();
@@ -193,11 +270,11 @@ impl Engines {
                         "the databases that were tried notice {noticed} of {changes} one-sided changes of the SQLite page, \
                          which is too few to go by"
                     );
-                    return Ok(Verdict::Unknown { reason });
+                    return Ok(Some(Verdict::Unknown { reason }));
                 }
-                Ok(Verdict::Same(scope))
+                Verdict::Same(scope)
             }
-        }
+        }))
     }
 
     /// A verdict on a pair of which an engine does not take a text.
@@ -226,7 +303,7 @@ impl Engines {
         // One of edges would hide an ordinary one.
         let case = Case::from_words(&witness.rows, &witness.args).filter(|case| subject.edges(case).is_empty());
         let Some(case) = case else { return Ok(Found::Nothing(0)) };
-        let plan = Plan { steady: 1, ordinary: 1 };
+        let plan = Plan { steady: 1, ordinary: 1, end: None };
         self.first(subject, vec![case], &plan, &mut Changes::default())
     }
 
@@ -241,6 +318,9 @@ impl Engines {
     ) -> Result<Found, Failure> {
         let (mut ran, mut at, mut together) = (0, 0, FIRST);
         while at < cases.len() {
+            if plan.end.is_some_and(|end| Instant::now() >= end) {
+                return Ok(Found::Unfinished);
+            }
             let enough = plan.steady + MORE;
             if (enough..plan.ordinary).contains(&at) && changes.open.is_empty() {
                 at = plan.ordinary;
@@ -354,17 +434,21 @@ impl Changes {
     }
 }
 
-/// Why databases on which nothing differs say nothing all the same.
-fn rests_on_nothing(subject: &Subject, changes: &Changes, ran: usize) -> Option<String> {
+/// Why databases on which nothing differs say nothing all the same: they had no rows.
+fn no_rows(subject: &Subject, changes: &Changes, ran: usize) -> Option<String> {
     let empty: Vec<String> =
         subject.read().filter(|name| !changes.filled.contains(*name)).map(|name| format!("`{name}`")).collect();
-    if ran == 0 || !empty.is_empty() {
+    (ran == 0 || !empty.is_empty()).then(|| {
         let tables = if empty.is_empty() { "its tables".to_owned() } else { empty.join(", ") };
-        return Some(format!(
+        format!(
             "no row that both engines take was made for {tables}: say what their columns hold in `diglot.toml`, under \
              `[words]` and `[prove.ranges]`"
-        ));
-    }
+        )
+    })
+}
+
+/// The same: nothing says what they notice.
+fn nothing_told(subject: &Subject, changes: &Changes) -> Option<String> {
     (changes.texts.is_empty() && !subject.tables.is_empty()).then(|| {
         "no one-sided change of the SQLite page can be run, so nothing says what its databases notice".to_owned()
     })

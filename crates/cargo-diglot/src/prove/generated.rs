@@ -248,14 +248,15 @@ fn what_passes_is_equal_and_what_is_equal_passes() {
     let mut tally = Tally::default();
     runtime().expect("a runtime").block_on(async {
         let mut interrupts = Interrupts::catch().expect("signals");
-        let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
+        let host =
+            Host::open(&crate::cli::Postgres::default(), Sorting::Language, &mut interrupts).await.expect("a server");
         let arguments = Prove {
             project: crate::cli::Project { root: None, package: None },
             statement: None,
             rows: 4,
             cases: CASES,
             seed: 1,
-            postgres: None,
+            postgres: crate::cli::Postgres::default(),
         };
         let judge = Judge { host: &host, arguments };
         for _ in 0..pairs.div_ceil(TOGETHER) {

@@ -44,14 +44,15 @@ fn with_files(settings: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
 async fn proved(root: &Path, cases: u64) -> Findings {
     let (inputs, compiled) = check::alone(root).expect("readable files");
     let mut interrupts = Interrupts::catch().expect("signals");
-    let host = Host::open(None, first_sorting(&inputs), &mut interrupts).await.expect("a server");
+    let host =
+        Host::open(&crate::cli::Postgres::default(), first_sorting(&inputs), &mut interrupts).await.expect("a server");
     let arguments = Prove {
         project: cli::Project { root: None, package: None },
         statement: None,
         rows: 4,
         cases,
         seed: 1,
-        postgres: None,
+        postgres: crate::cli::Postgres::default(),
     };
     let findings = all(&arguments, root, &inputs, &compiled, &host).await.expect("engines that talk");
     host.close().await.expect("a database that goes");
@@ -131,7 +132,7 @@ async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
         rows: 4,
         cases: 30,
         seed: 1,
-        postgres: None,
+        postgres: crate::cli::Postgres::default(),
     };
     let inputs = Inputs { check_answers: false, ..inputs };
     let mut engines = Engines::open_again(&inputs, host).await.expect("both engines");
@@ -153,7 +154,8 @@ fn a_difference_is_found_shrunk_kept_declared_and_mended() {
     let by_bytes = "SELECT id, name FROM job ORDER BY name COLLATE \"C\", id";
     runtime().expect("a runtime").block_on(async {
         let mut interrupts = Interrupts::catch().expect("signals");
-        let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
+        let host =
+            Host::open(&crate::cli::Postgres::default(), Sorting::Language, &mut interrupts).await.expect("a server");
 
         let drifting = project("", by_name, by_name);
         let found = run(drifting.path(), &host).await;
@@ -196,7 +198,8 @@ fn rows_that_cannot_be_stay_away_when_a_statement_is_refused() {
     fs::write(&settings, format!("{text}[prove.impossible]\njob = \"due_ms IS NOT NULL\"\n")).expect("a file");
     runtime().expect("a runtime").block_on(async {
         let mut interrupts = Interrupts::catch().expect("signals");
-        let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
+        let host =
+            Host::open(&crate::cli::Postgres::default(), Sorting::Language, &mut interrupts).await.expect("a server");
         let found = run(root.path(), &host).await;
         assert!(found.is_empty(), "{found:?}");
         host.close().await.expect("a database that goes");
@@ -236,11 +239,13 @@ fn every_table_has_rows_but_those_that_nothing_satisfies_and_they_are_named() {
         rows: 4,
         cases: 30,
         seed: 1,
-        postgres: None,
+        postgres: crate::cli::Postgres::default(),
     };
     runtime().expect("a runtime").block_on(async {
         let mut interrupts = Interrupts::catch().expect("signals");
-        let host = Host::open(None, first_sorting(&inputs), &mut interrupts).await.expect("a server");
+        let host = Host::open(&crate::cli::Postgres::default(), first_sorting(&inputs), &mut interrupts)
+            .await
+            .expect("a server");
         let findings = all(&arguments, root.path(), &inputs, &compiled, &host).await.expect("engines that talk");
         let said = findings.empty().expect("a table without rows");
         assert!(said.starts_with("no row that both engines take was made for never; "), "{said}");

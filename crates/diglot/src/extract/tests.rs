@@ -1,6 +1,6 @@
 //! What is read of files in other languages.
 
-use super::{Built, Packages, read};
+use super::{Built, Packages, gives, read};
 use crate::source::{Role, SourceFile};
 
 fn statements(path: &str, text: &str) -> Vec<(String, String)> {
@@ -527,4 +527,19 @@ fn a_schema_may_begin_with_what_sets_the_session() {
     let told: Vec<&str> = file.embedded.iter().map(|one| one.unread.as_str()).collect();
     assert_eq!(told, ["CREATE TABLE {space}.crate (id TEXT)"]);
     assert!(file.embedded.iter().all(|one| file.text.get(one.range.clone()).is_some()));
+}
+
+#[test]
+fn what_a_file_gives_is_told_by_what_stands_in_it() {
+    let (both, none) = ([Role::Statements, Role::Schema], Vec::new());
+    let table = "CREATE TABLE lot (id INT);\n";
+    let headed = "-- name: lot_all :many\nSELECT id FROM lot;\n";
+    assert_eq!(gives("a.sql", table), [Role::Schema]);
+    assert_eq!(gives("a.sql", headed), [Role::Statements]);
+    assert_eq!(gives("a.sql", &format!("{table}{headed}")), both);
+    assert_eq!(gives("a.sql", "SELECT id FROM lot WHERE id = ?"), [Role::Statements]);
+    assert_eq!(gives("a.sql", "-- nothing\n"), none);
+    assert_eq!(gives("a.go", "const all = `CREATE TABLE lot (id INT)`\n"), [Role::Schema]);
+    assert_eq!(gives("a.go", "const all = `SELECT id FROM lot`\nconst t = `DROP TABLE lot`\n"), both);
+    assert_eq!(gives("a.rs", "const WORDS: &str = \"no SQL\";\n"), none);
 }

@@ -17,14 +17,10 @@ use crate::project::Inputs;
 use crate::rule;
 use crate::source::{FileId, Sources, Span};
 
-/// Words of a name that only say which database it is for.
-const DATABASES: [&str; 10] =
-    ["pg", "postgres", "postgresql", "psql", "pgsql", "sqlite", "sqlite3", "lite", "pgx", "libsql"];
-
 /// A name without the words that say which database it is for.
 fn neutral(name: &str) -> String {
     let words = || name.split('_').filter(|word| !word.is_empty());
-    let kept: Vec<&str> = words().filter(|word| !DATABASES.contains(word)).collect();
+    let kept: Vec<&str> = words().filter(|word| Dialect::of_word(word).is_none()).collect();
     if kept.is_empty() { name.to_owned() } else { kept.join("_") }
 }
 

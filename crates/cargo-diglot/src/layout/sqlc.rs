@@ -11,28 +11,20 @@ use std::path::Path;
 use diglot::dialect::{Both, Dialect};
 use serde_json::Value;
 
+use super::{Places, is_own, joined};
 use crate::failure::Failure;
 
 const FILES: [&str; 3] = ["sqlc.yaml", "sqlc.yml", "sqlc.json"];
 
 /// What is known of sqlc in a folder.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// It is not used there.
     Nothing,
     /// It is used with both engines.
     Places(Box<Places>),
     /// It is used in a way that needs somebody's look.
     Unclear { file: String, why: String },
-}
-
-/// Where the files of both dialects are, SQLite's first.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Places {
-    /// The settings, as they are named to the user.
-    pub(super) file: String,
-    queries: Both<Vec<String>>,
-    schema: Both<Vec<String>>,
 }
 
 /// One entry of the settings, as it is written.
@@ -43,28 +35,11 @@ struct Entry {
     schema: Vec<String>,
 }
 
-impl Places {
-    /// A configuration with these places around what every new one says.
-    pub(super) fn config(&self, usual: &str) -> String {
-        let written = |places: &[String]| match places {
-            [one] => format!("\"{one}\""),
-            several => format!("[{}]", several.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")),
-        };
-        let table = |name: &str, Both { sqlite, pg }: &Both<Vec<String>>| {
-            format!("\n[{name}]\nsqlite = {}\npg = {}\n", written(sqlite), written(pg))
-        };
-        format!("{usual}{}{}", table("sql", &self.queries), table("schema", &self.schema))
-    }
-}
-
 /// How many folders deep settings are looked for.
 const DEPTH: usize = 6;
 
-/// Folders in which nobody keeps settings of his own.
-const FOREIGN: [&str; 3] = ["node_modules", "target", "vendor"];
-
 /// Looks for sqlc's settings in a folder, or else in the folders below it.
-pub(super) fn find(root: &Path) -> Result<Found, Failure> {
+pub(crate) fn find(root: &Path) -> Result<Found, Failure> {
     let mut files = settings(root, "")?;
     if files.is_empty() {
         below(root, "", DEPTH, &mut files)?;
@@ -100,17 +75,13 @@ fn below(root: &Path, folder: &str, depth: usize, found: &mut Vec<(String, Strin
         let name = entry.file_name().to_string_lossy().into_owned();
         // A link may lead round in a circle.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
+        if is_folder && is_own(&name) {
             let inner = joined(folder, &name);
             found.extend(settings(root, &inner)?);
             below(root, &inner, depth - 1, found)?;
         }
     }
     Ok(())
-}
-
-fn joined(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 fn of_entries(file: &str, entries: &[(String, Entry)]) -> Found {
@@ -140,7 +111,7 @@ fn of_entries(file: &str, entries: &[(String, Entry)]) -> Found {
     if queries.iter().any(Vec::is_empty) {
         return unclear("it has no entries for both engines, sqlite and postgresql".to_owned());
     }
-    Found::Places(Box::new(Places { file: file.to_owned(), queries, schema }))
+    Found::Places(Box::new(Places { told_by: file.to_owned(), queries, schema }))
 }
 
 /// A folder or a file inside the project, as `diglot.toml` has it, from how settings in this folder name it.
@@ -323,7 +294,7 @@ mod tests {
             (places.queries, places.schema),
             (Both { sqlite: lite_sql, pg: pg_sql }, Both { sqlite: lite_schema, pg: pg_schema })
         );
-        assert_eq!(places.file, "driver/lite/db/sqlc.yaml and driver/pg/db/sqlc.yaml");
+        assert_eq!(places.told_by, "driver/lite/db/sqlc.yaml and driver/pg/db/sqlc.yaml");
     }
 
     #[test]
