@@ -112,6 +112,7 @@ const RANGE: (&str, &str) = ("1970-01-01", "2100-01-01");
 
 /// The table `[assume]`. A place is a table, `table.column` or `statement.parameter`; a star stands for any letters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Assume {
     numbers_fit: Where,
@@ -125,6 +126,7 @@ pub struct Assume {
 
 /// Of what something is assumed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "super::schema::Or<bool, Vec<String>>"))]
 enum Where {
     /// Of nothing.
     #[default]
@@ -137,6 +139,7 @@ enum Where {
 
 /// From which time on and before which, by place; the empty place is the whole project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "super::schema::Or<[String; 2], BTreeMap<String, [String; 2]>>"))]
 struct Ranges(BTreeMap<String, [String; 2]>);
 
 impl Assume {

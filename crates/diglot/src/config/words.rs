@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// A line of `[words]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "super::schema::Or<String, super::schema::Or<Vec<String>, Table>>"))]
 pub struct Words {
     /// The words; none where another line with the same enum lists them.
     pub words: Vec<String>,
@@ -22,6 +23,7 @@ pub struct Words {
 
 /// A line that is written as a table.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Table {
     #[serde(rename = "enum")]
