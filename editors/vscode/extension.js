@@ -20,9 +20,10 @@ async function start() {
   client = newClient();
   try {
     await client.start();
-  } catch (error) {
+  } catch {
+    // Why, the client has told; here is the way out.
     const settings = "Open Settings";
-    const said = `diglot: the language server did not start (${error.message}). Install the command cargo-diglot, or name it in the setting diglot.command.`;
+    const said = "Install the command cargo-diglot, or name it in the setting diglot.command.";
     if ((await vscode.window.showErrorMessage(said, settings)) === settings) {
       await vscode.commands.executeCommand("workbench.action.openSettings", "diglot.command");
     }
@@ -41,11 +42,12 @@ async function restart() {
   await start();
 }
 
-async function activate(context) {
-  const changed = (event) => event.affectsConfiguration("diglot.command") && restart();
+function activate(context) {
   context.subscriptions.push(
     vscode.commands.registerCommand("diglot.restart", restart),
-    vscode.workspace.onDidChangeConfiguration(changed),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("diglot.command")) restart();
+    }),
   );
   // The message that it did not start waits for an answer; the editor does not wait for that.
   start();
