@@ -21,7 +21,9 @@ pub struct Places {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Each {
+    /// The folders and files of SQLite.
     sqlite: OneOrMany,
+    /// The folders and files of Postgres.
     pg: OneOrMany,
 }
 

@@ -52,8 +52,13 @@ pub(super) fn libraries(schema: &mut Schema) {
 
 /// Takes null out, which TOML does not have: a key that may be left out is no key of two types.
 fn without_null(schema: &mut Schema) {
-    if let Some(Value::Array(types)) = schema.get_mut("type") {
+    if let Some(kinds) = schema.get_mut("type")
+        && let Value::Array(types) = kinds
+    {
         types.retain(|name| name != "null");
+        if let [one] = types.as_slice() {
+            *kinds = one.clone();
+        }
     }
     if let Some(Value::Array(ways)) = schema.get_mut("anyOf") {
         ways.retain(|way| way.get("type") != Some(&json!("null")));

@@ -26,10 +26,13 @@ pub struct Words {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// The Rust enum that stands for the words: a name, by which one is generated, or the path of one that is there.
     #[serde(rename = "enum")]
     rust: Option<String>,
+    /// The words.
     #[serde(default)]
     words: Vec<String>,
+    /// Whether the generated enum keeps a stored word that is none of these in a variant `Other`.
     #[serde(default)]
     other: bool,
 }
