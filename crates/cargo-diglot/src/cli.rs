@@ -64,6 +64,10 @@ pub(crate) enum Command {
     /// Editors start it themselves; docs/editors.md says what to write in their settings.
     Lsp,
     Mcp(Mcp),
+    /// Print the JSON schema of diglot.toml, by which editors complete and check that file.
+    ///
+    /// `init` writes it beside diglot.toml. After an update: cargo diglot schema >diglot.schema.json
+    Schema,
     Completions(Completions),
 }
 

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 
+use diglot::config;
 use diglot::dialect::Dialect;
 use diglot::types::Base;
 
@@ -21,7 +22,9 @@ use crate::{Outcome, layout, prepare, report};
 
 const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../template/Cargo.toml.in"));
 const BUILD: (&str, &str) = ("build.rs", include_str!("../template/build.rs.in"));
-const CONFIG: (&str, &str) = (diglot::config::FILE, include_str!("../template/diglot.toml"));
+const CONFIG: (&str, &str) = (config::FILE, include_str!("../template/diglot.toml"));
+/// Beside it, for editors: its first line names that file.
+const SCHEMA: (&str, &str) = ("diglot.schema.json", config::SCHEMA);
 /// The same where pages are compared and nothing is generated.
 const CHECK_ONLY: &str = include_str!("../template/check-only.toml");
 const STATEMENTS: (&str, &str) = ("src/statements.rs", include_str!("../template/statements.rs.in"));
@@ -64,6 +67,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         Found::Nothing | Found::Unclear { .. } => usual,
     };
     let mut files = vec![(CONFIG.0, config.as_str())];
+    if !has_config {
+        files.push(SCHEMA);
+    }
     if !check_only {
         files.extend([BUILD, STATEMENTS]);
     }

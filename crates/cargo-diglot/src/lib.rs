@@ -1,5 +1,5 @@
 //! The command line of diglot: `cargo diglot try`, `check`, `baseline`, `prepare`, `prove`, `verify`, `plans`, `locks`, `review`,
-//! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp`, `mcp` and `completions`.
+//! `init`, `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp`, `mcp`, `schema` and `completions`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -44,6 +44,7 @@ mod workspace;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use diglot::config;
 use tokio::runtime::Runtime;
 
 pub use failure::Failure;
@@ -92,6 +93,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
         cli::Command::Lsp => lsp::run(),
         cli::Command::Mcp(arguments) => mcp::run(&arguments),
+        cli::Command::Schema => report::out(config::SCHEMA).map(|()| Outcome::Clean),
         cli::Command::Completions(arguments) => completions::run(&arguments),
     };
     match outcome {

@@ -11,6 +11,8 @@ mod migrations;
 mod never_null;
 mod places;
 mod prepare;
+#[cfg(test)]
+mod schema;
 mod shards;
 mod storage;
 mod words;
@@ -38,11 +40,15 @@ use crate::extract::Built;
 /// The name of the configuration's file.
 pub const FILE: &str = "diglot.toml";
 
+/// The JSON schema of that file, by which editors complete and check it.
+pub const SCHEMA: &str = include_str!("config/schema.json");
+
 /// The file beside the dialects' folders of migrations that holds declarations alone.
 pub const DIVERGENCES: &str = "divergences.sql";
 
 /// The configuration of a project. Every key has a default, so an empty file is valid.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Where the statement files are: a folder that holds `sqlite/` and `pg/`, or a table with a folder or a file for
@@ -62,6 +68,7 @@ pub struct Config {
     /// type that converts to and from the column's plain type: `From<T> for Plain` for parameters,
     /// `TryFrom<Plain> for T` (whose error implements `std::error::Error`) for results. Plain is `String`
     /// for text, `i16`, `i32`, `i64`, `bool`, `f64`, `Vec<u8>`, `uuid::Uuid`, `serde_json::Value`.
+    #[cfg_attr(test, schemars(transform = schema::libraries))]
     pub types: BTreeMap<String, String>,
     /// Columns that are one value together, by the name of the field that holds it: a statement that takes all of them as
     /// parameters, or gives all of them, has one field of that struct in their place.
@@ -71,6 +78,7 @@ pub struct Config {
     pub words: BTreeMap<String, Words>,
     /// The types of JSON fields, by `table.column.step.step`, or `table.column.*` for every member: `text`, `i64`, `f64` or
     /// `bool`, or with `[]` behind it an array of those. SQLite reads a field in its own type, Postgres as text, so only this says that they read the same.
+    #[cfg_attr(test, schemars(transform = schema::json_types))]
     pub json: BTreeMap<String, String>,
     /// What becomes of documents that a statement gives as text.
     pub json_text: JsonText,
@@ -89,11 +97,13 @@ pub struct Config {
     pub pg_collation: String,
     /// The majors of Postgres that the statements run on; without it all that are known. What one of them has not is a
     /// finding.
+    #[cfg_attr(test, schemars(transform = schema::majors))]
     pub pg_majors: Vec<u16>,
     /// The time zone of the sessions on Postgres, where it is always the same: `UTC` says that a time without a zone, which
     /// Postgres takes from a clock, is the one that SQLite takes.
     pub pg_timezone: String,
     /// How columns of SQLite hold times and decimals.
+    #[cfg_attr(test, schemars(transform = schema::stored_forms))]
     pub storage: Storage,
     /// Whether the schemas are held against what makes whole families of differences impossible: STRICT tables, keys
     /// without NULL, bytes for the order of ids, checks of JSON, flags and ids, and wide numbers.
@@ -104,6 +114,7 @@ pub struct Config {
     pub pg_feature: Option<String>,
     /// How the generated Rust looks, and whether there is any.
     #[serde(deserialize_with = "Generate::read")]
+    #[cfg_attr(test, schemars(with = "schema::Or<bool, Generate>"))]
     pub generate: Generate,
     /// What the steps of the migrations are held against: without it, nothing is said about a system that runs while they
     /// do.
@@ -125,6 +136,7 @@ pub struct Config {
 
 /// The table `[prove]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Prove {
     /// The least and the greatest number that a column or a parameter holds, by `table.column`, `*.column`,
@@ -137,6 +149,7 @@ pub struct Prove {
     /// What stands in a place of a JSON column, by `table.column.field`; a star in any of them stands for any
     /// letters. `text`, `digits` (a number in a text), `number` (a whole one) and `object` may be missing, and null where a
     /// statement reads the place; without a line a place holds anything. A document with a line is an object.
+    #[cfg_attr(test, schemars(transform = schema::field_kinds))]
     pub fields: BTreeMap<String, String>,
     /// Rows that no program writes, by table: a condition in words that both databases know. A column whose NULL alone
     /// makes a row such a one is taken as never NULL when pages are compared, too.

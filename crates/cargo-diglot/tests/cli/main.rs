@@ -14,6 +14,7 @@ mod effects;
 mod explain;
 mod fix;
 mod formats;
+mod hooks;
 mod layouts;
 mod lists;
 mod locks;

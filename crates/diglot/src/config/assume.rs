@@ -112,19 +112,28 @@ const RANGE: (&str, &str) = ("1970-01-01", "2100-01-01");
 
 /// The table `[assume]`. A place is a table, `table.column` or `statement.parameter`; a star stands for any letters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Assume {
+    /// No number is at the end of a width, so that sums and products fit.
     numbers_fit: Where,
+    /// No floating-point number is NaN, infinite or −0.
     floats_are_finite: Where,
+    /// No document is a list, a number, a text, a truth value or null as a whole.
     documents_are_objects: Where,
+    /// A member of a document is of the kind that the pages take it for, and whole numbers are written without a point.
     members_keep_kind: Where,
+    /// Times lie between two dates, the second not included: `["1970-01-01", "2100-01-01"]`, or a line for each place.
     times_between: Ranges,
+    /// Times have no fraction of a second.
     times_in_seconds: Where,
+    /// No text has a NUL character.
     texts_have_no_nul: Where,
 }
 
 /// Of what something is assumed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "super::schema::Or<bool, Vec<String>>"))]
 enum Where {
     /// Of nothing.
     #[default]
@@ -137,6 +146,11 @@ enum Where {
 
 /// From which time on and before which, by place; the empty place is the whole project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(with = "super::schema::Or<[String; 2], BTreeMap<String, [String; 2]>>")
+)]
 struct Ranges(BTreeMap<String, [String; 2]>);
 
 impl Assume {

@@ -2,6 +2,7 @@
 
 /// What becomes of a document that a statement gives as text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum JsonText {
     /// Its letters count.
@@ -13,6 +14,7 @@ pub enum JsonText {
 
 /// What becomes of a pair that is only known to be the same because it was run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Unproved {
     /// It is the same.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 /// A `[[declared]]` of `diglot.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Declared {
     /// `allow(RULE)`, `diverges(FACT)`: what would stand above each statement.
@@ -16,6 +17,7 @@ pub struct Declared {
 
 /// The statements that a `[[declared]]` is about.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum DeclaredOn {
     /// By their names; a star stands for any letters.
@@ -26,6 +28,7 @@ pub enum DeclaredOn {
 
 /// The seals of a statement's differences, in the order of what is said of them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Seals {
     /// Of one difference.

@@ -12,6 +12,7 @@ use crate::rule;
 
 /// The table `[generate]`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Generate {
     /// Whether any is wanted. Without it pages are compared, and nothing is asked for that only the API needs.
@@ -37,6 +38,7 @@ pub struct Generate {
 
 /// Which query builder gets the tables that both databases have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Tables {
     /// None.
@@ -47,6 +49,7 @@ pub enum Tables {
 
 /// How statements are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Queries {
     /// With sqlx's functions, whose types the compiler has held against the recorded answers in `.sqlx`.
@@ -71,6 +74,7 @@ impl Queries {
 
 /// Whether there is one trait or one per noun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Traits {
     /// `Statements`.
@@ -81,6 +85,7 @@ pub enum Traits {
 
 /// Whether parameter structs own their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Ownership {
     /// `String`, `Vec<u8>`…

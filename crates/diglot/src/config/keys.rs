@@ -9,6 +9,7 @@ use crate::names::is_field_name;
 
 /// A struct of the project's own that stands for several columns.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Key {
     /// The path of the struct.
@@ -21,6 +22,7 @@ pub struct Key {
 
 /// One column, or a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Columns {
     /// One.

@@ -82,12 +82,17 @@ impl Libraries {
         }
     }
 
+    /// The words that such a key may have.
+    pub(super) fn words(key: &str) -> Vec<&'static str> {
+        match key {
+            "times" => TIMES.map(|(word, _)| word).to_vec(),
+            _ => DECIMALS.map(|(word, _)| word).to_vec(),
+        }
+    }
+
     /// What is wrong with such a key's value, if something is.
     pub(super) fn fault(key: &str, value: &str) -> Option<String> {
-        let words = match key {
-            "times" => TIMES.map(|(word, _)| word).join(", "),
-            _ => DECIMALS.map(|(word, _)| word).join(", "),
-        };
-        (!words.split(", ").any(|word| word == value)).then(|| format!("`{key}` is one of: {words}"))
+        let words = Self::words(key);
+        (!words.contains(&value)).then(|| format!("`{key}` is one of: {}", words.join(", ")))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 /// What the project says about row locks on Postgres.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Locks {
     /// The tables in the order in which a transaction locks their rows. What is not named may come at any place as

@@ -2,6 +2,7 @@
 
 /// The table `[migrations]`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Migrations {
     /// The first step that is held against what it does to a running system, by its name or its number; without it all

@@ -9,6 +9,7 @@ use crate::dialect::Dialect;
 
 /// Where the files of both dialects are: one folder that holds `sqlite/` and `pg/`, or folders and files for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "super::schema::Or<String, Each>"))]
 pub struct Places {
     shared: Option<String>,
     sqlite: Vec<String>,
@@ -17,14 +18,18 @@ pub struct Places {
 
 /// A place for each dialect, as it is written.
 #[derive(serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Each {
+    /// The folders and files of SQLite.
     sqlite: OneOrMany,
+    /// The folders and files of Postgres.
     pg: OneOrMany,
 }
 
 /// A place, or a list of them.
 #[derive(serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum OneOrMany {
     One(String),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 /// The table `[prepare]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Prepare {
     /// Settings of the Postgres session in which the migrations run and the statements are described, by name.

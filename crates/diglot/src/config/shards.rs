@@ -4,6 +4,7 @@ use super::Config;
 
 /// An engine that spreads the tables of a Postgres over several nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Distributed {
     /// Citus, an extension of Postgres.
@@ -12,6 +13,7 @@ pub enum Distributed {
 
 /// Where the rows of a table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
     /// Each row on one node, by its shard key, together with the rows of other tables that have the same one.

@@ -6,6 +6,7 @@ use crate::types::{Form, Of};
 
 /// The table `[storage]`: a word by `table.column`; a star in either name stands for any letters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Storage(BTreeMap<String, String>);
 

@@ -9,6 +9,11 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// A line of `[words]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(with = "super::schema::Or<String, super::schema::Or<Vec<String>, Table>>")
+)]
 pub struct Words {
     /// The words; none where another line with the same enum lists them.
     pub words: Vec<String>,
@@ -22,12 +27,16 @@ pub struct Words {
 
 /// A line that is written as a table.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// The Rust enum that stands for the words: a name, by which one is generated, or the path of one that is there.
     #[serde(rename = "enum")]
     rust: Option<String>,
+    /// The words.
     #[serde(default)]
     words: Vec<String>,
+    /// Whether the generated enum keeps a stored word that is none of these in a variant `Other`.
     #[serde(default)]
     other: bool,
 }

@@ -12,6 +12,7 @@ use super::marks::MARKS;
 ///
 /// Each is named as the code calls it, `placeholders`, or with what stands before it, `strings.Join`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Built {
     /// What gives the items of a list behind `IN`, with or without the brackets.

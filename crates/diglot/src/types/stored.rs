@@ -73,37 +73,37 @@ use Form::{
     Time, Unsaid,
 };
 
-/// Every form that a project may declare, with its word.
-const WORDS: [(Form, &str); 13] = [
-    (Seconds, "seconds"),
-    (Milliseconds, "milliseconds"),
-    (Microseconds, "microseconds"),
-    (Julian, "julian"),
-    (Datetime, "datetime"),
-    (DatetimeMs, "datetime-ms"),
-    (Iso, "iso"),
-    (IsoMs, "iso-ms"),
-    (Rfc3339, "rfc3339"),
-    (Date, "date"),
-    (Time, "time"),
-    (Digits, "digits"),
-    (Hyphenated, "hyphenated"),
-];
-
 impl Form {
+    /// Every form that a project may declare, with its word.
+    pub(crate) const WORDS: [(Self, &str); 13] = [
+        (Seconds, "seconds"),
+        (Milliseconds, "milliseconds"),
+        (Microseconds, "microseconds"),
+        (Julian, "julian"),
+        (Datetime, "datetime"),
+        (DatetimeMs, "datetime-ms"),
+        (Iso, "iso"),
+        (IsoMs, "iso-ms"),
+        (Rfc3339, "rfc3339"),
+        (Date, "date"),
+        (Time, "time"),
+        (Digits, "digits"),
+        (Hyphenated, "hyphenated"),
+    ];
+
     /// The word of `[storage]`.
     pub fn word(self) -> &'static str {
-        WORDS.iter().find(|(form, _)| *form == self).map_or("nothing that is declared", |(_, word)| word)
+        Self::WORDS.iter().find(|(form, _)| *form == self).map_or("nothing that is declared", |(_, word)| word)
     }
 
     /// The form behind a word.
     pub fn from_word(word: &str) -> Option<Self> {
-        WORDS.iter().find(|(_, known)| *known == word).map(|(form, _)| *form)
+        Self::WORDS.iter().find(|(_, known)| *known == word).map(|(form, _)| *form)
     }
 
     /// The words of the forms that a type may be held in.
     pub fn words(of: Of) -> String {
-        let fitting = WORDS.iter().filter(|(form, _)| form.holds(of)).map(|(_, word)| format!("`{word}`"));
+        let fitting = Self::WORDS.iter().filter(|(form, _)| form.holds(of)).map(|(_, word)| format!("`{word}`"));
         fitting.collect::<Vec<_>>().join(", ")
     }
 
