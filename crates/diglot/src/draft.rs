@@ -44,6 +44,18 @@ pub enum DraftError {
         /// The file.
         path: String,
     },
+    /// The one page is the other dialect's as well.
+    #[error(
+        "both dialects read {path}: write `{name}` there in words that both know, or below it once more with `-- only: {dialect}`"
+    )]
+    Common {
+        /// The statement.
+        name: String,
+        /// The file.
+        path: String,
+        /// The dialect that lacks it.
+        dialect: Dialect,
+    },
     /// There is no such statement.
     #[error("there is no statement `{name}`{}", meant(.similar))]
     Missing {
@@ -72,7 +84,7 @@ fn meant(similar: &Option<String>) -> String {
     similar.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// Both pages of a statement about a table. The verb says what it does: `add`, `get`, `list`, `count`, `update`,
+/// Both pages of a statement about a table; they are one where a place is for both dialects. The verb says what it does: `add`, `get`, `list`, `count`, `update`,
 /// `delete` and words like them; any other reads a row by its key.
 ///
 /// # Errors
@@ -94,7 +106,7 @@ pub fn pair(inputs: &Inputs, noun: &str, verb: &str, table: Option<&str>) -> Res
     Ok(Both::of(|dialect| Draft {
         name: name.clone(),
         dialect,
-        path: inputs.config.sql.page(dialect, noun),
+        path: inputs.config.sql.common_page(noun).unwrap_or_else(|| inputs.config.sql.page(dialect, noun)),
         text: text.clone(),
     }))
 }

@@ -150,6 +150,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
+            enums::of_orders(code, style, signature);
             values::of_nothing(code, style, signature);
             list::definition(code, style, api.config, signature);
             rows::definition(code, style, api.config, signature);

@@ -52,13 +52,26 @@ pub(super) fn named(error: sqlx::Error, columns: &[&str]) -> sqlx::Error {
     }
 }
 
+/// The first two rows: what comes behind them is never read.
+pub(super) async fn first_two<R>(
+    mut next: impl FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<Result<R, sqlx::Error>>>,
+) -> Result<Vec<R>, sqlx::Error> {
+    let mut rows = Vec::with_capacity(1);
+    while rows.len() < 2 {
+        match std::future::poll_fn(&mut next).await {
+            Some(row) => rows.push(row?),
+            None => break,
+        }
+    }
+    Ok(rows)
+}
+
 /// The row, if there is one; a second one is an error that names the statement.
 pub(super) fn at_most_one<T>(statement: &str, rows: Vec<T>) -> Result<Option<T>, sqlx::Error> {
-    let count = rows.len();
     let mut rows = rows.into_iter();
     match (rows.next(), rows.next()) {
         (row, None) => Ok(row),
-        _ => Err(sqlx::Error::Protocol(format!("{statement} gave {count} rows where at most one may come"))),
+        _ => Err(sqlx::Error::Protocol(format!("{statement} gave more than one row"))),
     }
 }
 
