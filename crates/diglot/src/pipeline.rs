@@ -542,6 +542,7 @@ impl<'a> Run<'a> {
         let unread = std::mem::take(&mut self.unread);
         let sources = &self.shared.inputs.sources;
         let key = |finding: &Diagnostic| owners.key(sources, &unread, finding);
+        self.found.iter_mut().for_each(Diagnostic::gather);
         let known = baseline.keep(&mut self.found, key);
         edges::gather(&mut self.found, &self.weighed);
         self.found.extend(baseline.unused(weighing::is_open(self.shared.inputs, &self.weighed)));
@@ -566,7 +567,6 @@ impl<'a> Run<'a> {
             // Whatever else was found was found with settings or texts that nobody meant.
             self.found = self.shared.inputs.findings.iter().filter(|finding| is_cause(finding)).cloned().collect();
         }
-        self.found.iter_mut().for_each(Diagnostic::gather);
         self.found.sort_by_key(|finding| {
             let main = finding.labels.iter().find(|label| label.primary).or(finding.labels.first());
             (main.map(|label| label.span), finding.rule)

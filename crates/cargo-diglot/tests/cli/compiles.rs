@@ -270,7 +270,7 @@ fn settle(way: &Way, tried: &mut Tried, answer: bool) {
         if !found.has_errors() {
             return;
         }
-        let mut seen = BTreeSet::new();
+        let (mut seen, mut dropped) = (BTreeSet::new(), BTreeSet::new());
         for finding in errors(&found) {
             let name = subject(finding).unwrap_or_default().to_owned();
             match (declaration(finding).filter(|_| round < 4), tried.statements.get_mut(&name)) {
@@ -279,7 +279,11 @@ fn settle(way: &Way, tried: &mut Tried, answer: bool) {
                     *sqlite = sqlite.replacen('\n', &format!("\n{line}"), 1);
                 }
                 (Some(_), Some(_)) => {}
-                (None, Some(_)) => _ = tried.statements.remove(&name),
+                (None, Some(_)) => {
+                    tried.statements.remove(&name);
+                    dropped.insert(name);
+                }
+                (_, None) if dropped.contains(&name) => {}
                 (_, None) => panic!("{}: {}", finding.rule, finding.message),
             }
         }
@@ -390,8 +394,9 @@ fn what_is_clean_compiles() {
     for kind in KINDS.iter().filter(|kind| kind.name != "span") {
         for family in ["columns", "declared_thing", "meets_thing", "writes_thing", "answered", "plain_thing"] {
             let is_there = tried.statements.keys().any(|name| name.starts_with(&format!("{family}_{}", kind.name)));
-            // No declared type is that of an ENUM.
-            assert!(is_there || (family, kind.name) == ("answered", "mood"), "{family}_{}", kind.name);
+            // Nobody can say how SQLite holds a time of unknown origin, and no declared type is that of an ENUM.
+            let is_open = family == "answered" && (!kind.storage.is_empty() || kind.name == "mood");
+            assert!(is_there || is_open, "{family}_{}", kind.name);
         }
     }
     for way in &WAYS {

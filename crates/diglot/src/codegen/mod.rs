@@ -104,6 +104,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     Dialect::ALL.into_iter().for_each(|dialect| functions::implementation(&mut code, api, dialect, bodies));
     Dialect::ALL.into_iter().for_each(|dialect| functions::single(&mut code, &style, api, dialect, bodies));
     values::definitions(&mut code, &style, api, bodies);
+    support::error(&mut code, &style);
     either::module(&mut code, &style, api, bodies);
     tables::module(&mut code, &style, api);
     let uses = times::Uses::of(api.signatures());
