@@ -192,7 +192,7 @@ pub(super) fn plain(base: &Base, at: usize) -> Value {
 
 /// UUIDs that sort otherwise as bytes than by their first digit, of the version that programs make.
 fn uuid(number: u8) -> [u8; 16] {
-    let mut id = [0x11_u8.wrapping_mul(number.wrapping_mul(5) + 1); 16];
+    let mut id = [0x11_u8.wrapping_mul(number.wrapping_mul(5).wrapping_add(1)); 16];
     id[6] = 0x40 | (id[6] & 0x0f);
     id[8] = 0x80 | (id[8] & 0x3f);
     id[15] = number;
