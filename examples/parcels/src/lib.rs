@@ -34,7 +34,7 @@ pub async fn prepare_pg(connection: &mut PgConnection) -> Result<(), sqlx::Error
 /// When the database refuses.
 pub async fn load(pool: &Pool, town: &str, most: i64, now_ms: i64) -> Result<u64, sqlx::Error> {
     let mut transaction = pool.begin().await?;
-    let statements = transaction.connection();
+    let mut statements = transaction.connection();
     let next = statements.parcel_next(&parcel::ParcelNextParams { town: town.to_owned(), most }).await?;
     let ids = next.into_iter().map(|parcel| parcel.id).collect();
     let sent = statements.parcel_send(&parcel::ParcelSendParams { now_ms, ids }).await?;
