@@ -391,15 +391,6 @@ fn what_is_clean_compiles() {
     let mut tried = Tried { statements: statements(), schema: BTreeSet::new() };
     settle(&WAYS[0], &mut tried, false);
     settle(&WAYS[0], &mut tried, true);
-    for kind in KINDS.iter().filter(|kind| kind.name != "span") {
-        for family in ["columns", "declared", "meets", "writes", "answered", "plain"] {
-            let is_of = |name: &&String| name.starts_with(family) && name.contains(&format!("_{}", kind.name));
-            let is_there = tried.statements.keys().any(|name| is_of(&name));
-            // Nobody can say how SQLite holds a time of unknown origin, and no declared type is that of an ENUM.
-            let is_open = family == "answered" && (!kind.storage.is_empty() || kind.name == "mood");
-            assert!(is_there || is_open, "{family}_{}", kind.name);
-        }
-    }
     for way in &WAYS {
         let mut inputs = way.inputs(&tried);
         inputs.answers = Some(answered(&inputs, &check(&inputs)));
@@ -412,4 +403,20 @@ fn what_is_clean_compiles() {
     let features = ["--no-default-features", "--features", "chrono,rust_decimal,jiff,bigdecimal"];
     let built = cargo_in(&project, &[&["check", "--lib"], &features[..]].concat(), &[]);
     assert_eq!(built.code, Some(0), "{}", built.seen());
+    // What cannot be clean: how SQLite holds a time of unknown origin nobody can say, no declared type is that of an ENUM,
+    // and a comparison loses what 4 bytes do not keep.
+    let kinds = || KINDS.iter().filter(|kind| kind.name != "span");
+    let is_open = |family: &str, kind: &Kind| match family {
+        "answered" => !kind.storage.is_empty() || kind.name == "mood",
+        "plain" => kind.name == "rough",
+        _ => false,
+    };
+    let is_tried = |family: &str, kind: &Kind| {
+        let names = || tried.statements.keys().filter(|name| name.starts_with(family));
+        names().any(|name| name.contains(&format!("_{}", kind.name)))
+    };
+    let families = ["columns", "declared", "meets", "writes", "answered", "plain"];
+    let lacking = families.into_iter().flat_map(|family| kinds().map(move |kind| (family, kind.name, kind)));
+    let lacking = lacking.filter(|(family, _, kind)| !is_open(family, kind) && !is_tried(family, kind));
+    assert_eq!(lacking.map(|(family, name, _)| (family, name)).collect::<Vec<_>>(), []);
 }

@@ -292,8 +292,10 @@ impl Call<'_> {
         self.query(code, text, "let mut found = ", true);
         line!(code, ".fetch(&mut *{});", self.connection);
         line!(code, "diglot_support::first_two(|task| found.as_mut().poll_next(task))");
-        line!(code, ".await");
-        self.rows(code, "");
+        code.inside(|code| {
+            line!(code, ".await");
+            self.rows(code, "");
+        });
         code.close(&format!("}}{end}"));
     }
 
