@@ -292,7 +292,7 @@ impl Call<'_> {
         self.query(code, text, "let mut found = ", true);
         line!(code, ".fetch(&mut *{});", self.connection);
         line!(code, "diglot_support::first_two(|task| found.as_mut().poll_next(task))");
-        code.inside(|code| {
+        code.indented(|code| {
             line!(code, ".await");
             self.rows(code, "");
         });
