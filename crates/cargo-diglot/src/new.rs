@@ -23,7 +23,8 @@ pub(crate) fn run(arguments: &New) -> Result<Outcome, Failure> {
     let inputs = diglot::build::load(&root)?;
     let word = |word: &Option<String>| word.clone().unwrap_or_default();
     let drafts = draft::pair(&inputs, &word(&arguments.noun), &word(&arguments.verb), arguments.table.as_deref())?;
-    for draft in &drafts {
+    let is_common = drafts.sqlite.path == drafts.pg.path;
+    for draft in drafts.iter().skip(usize::from(is_common)) {
         append(&root, draft).map_err(Failure::io(format!("write {}", draft.path)))?;
         report::line(&format!("wrote {} to {}", draft.name, draft.path));
     }

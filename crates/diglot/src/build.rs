@@ -255,7 +255,9 @@ fn report_missing(inputs: &mut Inputs, folder: &Folder<'_>) {
             Some(shared) => vec![shared],
             None => Dialect::ALL.iter().flat_map(|dialect| places.of(*dialect)).map(String::as_str).collect(),
         };
-        for place in all.into_iter().filter(|place| !folder.has(place)) {
+        // What is read for both is missing once.
+        let mut told = BTreeSet::new();
+        for place in all.into_iter().filter(|place| !folder.has(place) && told.insert(*place)) {
             let Some(span) = named(place).or_else(|| Some(Span::new(fallback?, 0..0))) else { continue };
             let message = format!("there is no `{place}`, where SQL is looked for");
             let help = format!("write in {CONFIG} where it is, under `sql` or `schema`; or make the folder");

@@ -15,6 +15,7 @@ mod prepare;
 mod schema;
 mod shards;
 mod storage;
+mod stripped;
 mod words;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ pub use places::Places;
 pub use prepare::Prepare;
 pub use shards::{Distributed, Placement};
 pub use storage::Storage;
+pub use stripped::Stripped;
 pub use words::Words;
 
 pub use crate::engine::MAJORS;
@@ -84,6 +86,8 @@ pub struct Config {
     pub json_text: JsonText,
     /// What is declared once for several statements.
     pub declared: Vec<Declared>,
+    /// Clauses that one of the databases never gets.
+    pub stripped: Stripped,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
     /// The engine that spreads the Postgres tables over several nodes by `shard_key`, if one does. With it the lints of
@@ -235,6 +239,7 @@ impl Default for Config {
             json_text: JsonText::default(),
             unproved: Unproved::default(),
             declared: Vec::new(),
+            stripped: Stripped::default(),
             shard_key: String::new(),
             distributed: None,
             placement: BTreeMap::new(),
@@ -310,7 +315,7 @@ impl Config {
         if let Some(fault) = self.storage.fault().or_else(|| self.assume.fault()).or_else(|| self.generate.fault()) {
             return Some(fault);
         }
-        if let Some(fault) = shards::fault(self) {
+        if let Some(fault) = self.stripped.fault().or_else(|| shards::fault(self)) {
             return Some(fault);
         }
         if let Some(fault) = self.locks.as_ref().and_then(Locks::fault) {
@@ -525,6 +530,13 @@ mod tests {
         assert_eq!(config.schema.stem(Dialect::Pg, "migrations/1_a.sql"), Some("1_a"));
         assert_eq!(config.schema.stem(Dialect::Pg, "migrations_2/1_a.sql"), None);
         assert_eq!(config.divergences(), "divergences.sql");
+        assert_eq!(config.sql.common("a/queries/job.sql"), None);
+        let common = Config::parse("[sql]\nsqlite = [\"a\", \"b\"]\npg = [\"a\", \"c\"]\n", "diglot.toml").unwrap().sql;
+        assert_eq!((common.common("a/job.sql"), common.common("b/job.sql")), (Some("job"), None));
+        assert_eq!(
+            (common.page(Dialect::Pg, "job"), common.page(Dialect::Sqlite, "job")),
+            ("c/job.sql".to_owned(), "b/job.sql".to_owned())
+        );
         assert_eq!(Config::default().divergences(), "schema/divergences.sql");
     }
 
@@ -533,7 +545,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `built`, `types`, `keys`, `words`, `json`, \
-             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `migrations`, `prepare`, `unproved`, `prove`, `assume`, `locks`, `transactions`"
+             `json_text`, `declared`, `stripped`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `migrations`, `prepare`, `unproved`, `prove`, `assume`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),
@@ -541,14 +553,9 @@ mod tests {
         );
         assert_eq!(fault("[sql]\nsqlite = \"a\""), "diglot.toml:1:1: missing field `pg`");
         assert_eq!(
-            fault("sql.sqlite = \"a\"\nsql.pg = \"a/\"\n"),
-            "diglot.toml:1:1: `sql` gives both dialects the same place"
+            fault("[stripped]\nsqlite = [\"FOR UPDATE\"]\npg = [\" \"]\n"),
+            "diglot.toml:3:1: a clause without words takes nothing out"
         );
-        assert_eq!(
-            fault("lockstep = false\n\n[sql]\nsqlite = [\"a\"]\npg = \"a\"\n"),
-            "diglot.toml:3:1: `sql` gives both dialects the same place"
-        );
-        assert!(Config::parse("[sql]\nsqlite = [\"a\", \"b\"]\npg = [\"a\", \"c\"]\n", "diglot.toml").is_ok());
         assert_eq!(
             fault("\n  sql = \"../up\""),
             "diglot.toml:2:3: `sql` must be a folder inside the project, written with forward slashes"

@@ -126,6 +126,24 @@ impl Diagnostic {
         self
     }
 
+    /// Says all that there is to say of a place at once: the pages may be one text.
+    pub(crate) fn gather(&mut self) {
+        let mut places: Vec<Label> = Vec::new();
+        for label in std::mem::take(&mut self.labels) {
+            let Some(known) = places.iter_mut().find(|known| known.span == label.span) else {
+                places.push(label);
+                continue;
+            };
+            known.primary |= label.primary;
+            if known.text.is_empty() {
+                known.text = label.text;
+            } else if !label.text.is_empty() && known.text != label.text {
+                known.text = format!("{}; {}", known.text, label.text);
+            }
+        }
+        self.labels = places;
+    }
+
     /// Says which difference it is.
     #[must_use]
     pub(crate) fn sealed(mut self, seal: String) -> Self {

@@ -11,6 +11,7 @@ use crate::page::RawStatement;
 use crate::pipeline::{self, ReadProject};
 use crate::project::Inputs;
 use crate::schema::{Column, Fill, Table};
+use crate::types::Base;
 
 /// A statement to add to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,18 @@ pub enum DraftError {
         /// The file.
         path: String,
     },
+    /// The one page is the other dialect's as well.
+    #[error(
+        "both dialects read {path}: write `{name}` there in words that both know, or below it once more with `-- only: {dialect}`"
+    )]
+    Common {
+        /// The statement.
+        name: String,
+        /// The file.
+        path: String,
+        /// The dialect that lacks it.
+        dialect: Dialect,
+    },
     /// There is no such statement.
     #[error("there is no statement `{name}`{}", meant(.similar))]
     Missing {
@@ -72,7 +85,7 @@ fn meant(similar: &Option<String>) -> String {
     similar.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// Both pages of a statement about a table. The verb says what it does: `add`, `get`, `list`, `count`, `update`,
+/// Both pages of a statement about a table; they are one where a place is for both dialects. The verb says what it does: `add`, `get`, `list`, `count`, `update`,
 /// `delete` and words like them; any other reads a row by its key.
 ///
 /// # Errors
@@ -94,7 +107,7 @@ pub fn pair(inputs: &Inputs, noun: &str, verb: &str, table: Option<&str>) -> Res
     Ok(Both::of(|dialect| Draft {
         name: name.clone(),
         dialect,
-        path: inputs.config.sql.page(dialect, noun),
+        path: inputs.config.sql.common_page(noun).unwrap_or_else(|| inputs.config.sql.page(dialect, noun)),
         text: text.clone(),
     }))
 }
@@ -150,12 +163,14 @@ fn statement(about: &Subject, name: &str, verb: &str) -> String {
     let names = || columns.iter().map(|column| column.name.clone());
     let given = || columns.iter().filter(|column| !column.has_default && column.fill == Fill::Nothing);
     let mut others = names().filter(|name| !key.contains(name)).peekable();
+    let mut written: Vec<&Column> = Vec::new();
     let (doc, cardinality, sql) = match verb {
         "add" | "insert" | "put" | "create" | "write" => {
             let mut insert = InsertStatement::new();
             insert.into_table(table.clone());
             insert.columns(given().map(|column| column.name.clone()));
             insert.values_panic(given().map(|column| argument(&column.name)));
+            written.extend(given());
             (format!("Adds a row to {table}."), "exec", laid_out(&insert))
         }
         "list" | "all" => {
@@ -175,6 +190,7 @@ fn statement(about: &Subject, name: &str, verb: &str) -> String {
             let mut update = UpdateStatement::new();
             update.table(table.clone()).values(others.map(|name| (name.clone(), argument(&name))));
             given_rows(&mut update, key);
+            written.extend(columns.iter().filter(|column| !key.contains(&column.name)));
             (format!("Changes a row of {table}; says whether it was there."), "rows", laid_out(&update))
         }
         "delete" | "remove" | "drop" | "forget" => {
@@ -190,7 +206,15 @@ fn statement(about: &Subject, name: &str, verb: &str) -> String {
             (format!("A row of {table} by its key."), "opt", laid_out(&select))
         }
     };
-    format!("-- {doc}\n-- name: {name} :{cardinality}\n{sql};\n")
+    let nullable: String = written.into_iter().filter_map(nullable).collect();
+    format!("-- {doc}\n-- name: {name} :{cardinality}\n{nullable}{sql};\n")
+}
+
+/// The line by which a parameter that is written to a column takes NULL, as the column does.
+fn nullable(column: &Column) -> Option<String> {
+    let word = column.ty.base.word();
+    let is_known = column.ty.nullable && Base::from_word(word).is_some();
+    is_known.then(|| format!("-- param: {} {word} null\n", column.name))
 }
 
 /// The parameter that is named after a column.
@@ -299,7 +323,7 @@ mod tests {
         let Both { sqlite, pg } = pair(&inputs(&[]), "lease", "add", None).unwrap();
         assert_eq!(sqlite.text, pg.text);
         assert_eq!((sqlite.path.as_str(), pg.path.as_str()), ("sql/sqlite/lease.sql", "sql/pg/lease.sql"));
-        let expected = "-- Adds a row to app_lease.\n-- name: lease_add :exec\n\
+        let expected = "-- Adds a row to app_lease.\n-- name: lease_add :exec\n-- param: owner text null\n\
                         INSERT INTO app_lease (part, id, owner, doc)\nVALUES (:part, :id, :owner, :doc);\n";
         assert_eq!(sqlite.text, expected);
     }

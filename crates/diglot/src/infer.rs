@@ -120,7 +120,7 @@ impl Param {
 
     /// Whether it chooses the order, and is bound nowhere.
     pub fn is_choice(&self) -> bool {
-        self.name == CHOICE && matches!(&self.ty.base, Base::Enum(words) if words.name.contains('.'))
+        self.name == CHOICE && matches!(&self.ty.base, Base::Enum(words) if words.is_of_orders())
     }
 }
 

@@ -89,7 +89,7 @@ pub struct RawStatement {
     pub parts: Vec<RawPart>,
     /// The parts between `-- if: param` and `-- end`, in the order of the text.
     pub optional: Vec<OptionalPart>,
-    /// The optional parts that this variant of the statement does without; none in the statement as it is written.
+    /// What its database never gets (`[stripped]`), and the optional parts that this variant of it does without.
     pub left_out: Vec<Span>,
     /// The condition by which this variant begins behind a row.
     pub behind: Option<Behind>,
@@ -124,7 +124,7 @@ impl RawStatement {
         self.bound.iter().find(|bound| bound.place.contains(place))
     }
 
-    /// Whether a token belongs to a part that this variant does without.
+    /// Whether a token, or all of several, belongs to what is left out.
     pub fn is_left_out(&self, token: Span) -> bool {
         self.left_out.iter().any(|part| part.contains(token))
     }

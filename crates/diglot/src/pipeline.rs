@@ -6,10 +6,12 @@
 mod api;
 mod baseline_draft;
 mod behind;
+mod common;
 mod constant;
 mod declared;
 mod each;
 mod edges;
+mod facing;
 mod locking;
 mod memory;
 mod naming;
@@ -19,6 +21,7 @@ mod pairs;
 mod read_project;
 mod schemas;
 mod shared;
+mod stripped;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -36,7 +39,7 @@ use crate::evidence::{Basis, Evidence};
 use crate::infer::keys::Keys;
 use crate::infer::{self, PageOf, Signature};
 use crate::locks;
-use crate::page::{Page, RawStatement};
+use crate::page::Page;
 use crate::project::{Inputs, Stats};
 use crate::source::FileId;
 use crate::tree::{SourceKind, Statement};
@@ -49,6 +52,7 @@ use shared::Shared;
 use weighing::Grounds;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
+pub(crate) use facing::{Facing, facing};
 pub(crate) use memory::{Memory, Opened};
 pub(crate) use read_project::{Partial, ReadProject};
 pub use weighing::Weighed;
@@ -225,15 +229,18 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     for dialect in Dialect::ALL {
         for (file, stem) in inputs.statement_files(dialect) {
             let (page, findings) = read_page(inputs, dialect, file, stem);
-            found.extend(findings);
+            common::tell(found, findings);
             pages.push(page);
         }
     }
     found.extend(split::lend(&mut pages));
+    common::face(inputs, &mut pages);
     naming::tell_apart(inputs, &mut pages);
     naming::apply(inputs, &mut pages, found);
     found.extend(declared::declare(inputs, &mut pages));
     found.extend(split::compose(&inputs.sources, &mut pages));
+    let met = stripped::strip(inputs, &inputs.sources, &mut pages);
+    found.extend(stripped::unneeded(inputs, &met));
     pages
 }
 
@@ -241,30 +248,10 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
 fn read_page(inputs: &Inputs, dialect: Dialect, file: FileId, stem: &str) -> (Page, Vec<Diagnostic>) {
     let mut found = Vec::new();
     let noun = pairs::noun(&inputs.config.generate, file, stem, &mut found);
-    let (page, findings) = split::split(&inputs.sources, file, dialect, &noun);
+    let readers = common::readers(inputs, file);
+    let (page, findings) = split::split(&inputs.sources, file, (dialect, readers), &noun);
     found.extend(findings);
     (page, found)
-}
-
-/// A statement with the pages that have it.
-#[derive(Debug, Clone)]
-pub(crate) struct Facing {
-    pub(crate) noun: String,
-    pub(crate) name: String,
-    pub(crate) pages: Both<Option<RawStatement>>,
-}
-
-/// All statements, each beside the one that it faces, in the order in which they are compiled.
-pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
-    let mut ignored = Vec::new();
-    let pages = read_pages(inputs, &mut ignored);
-    let (lockstep, baseline) = (inputs.config.lockstep, Baseline::default());
-    let pairing = Pairing { places: &inputs.config.sql, lockstep, baseline: &baseline };
-    let entries = pairing.entries(&pages, &mut ignored);
-    let page = |of: &Entry<'_>, dialect| of.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone());
-    let pages = |entry: &Entry<'_>| Both::of(|dialect| page(entry, dialect));
-    let of = |it: &Entry<'_>| Facing { noun: it.noun.to_owned(), name: it.name.to_owned(), pages: pages(it) };
-    entries.iter().map(of).collect()
 }
 
 /// What the statements that were worked on have given, and what all of them are read with.
@@ -546,12 +533,16 @@ impl<'a> Run<'a> {
         declared::placed(self.shared.inputs, &mut self.found);
         let index = self.shared.index;
         if let Some(index) = index {
-            answers::complete(index, &mut self.texts, &mut self.signatures);
+            for (name, finding) in answers::complete(index, &mut self.texts, &mut self.signatures) {
+                self.doubtful.insert(name);
+                self.found.push(finding);
+            }
         }
         let owners = Owners::of(pages);
         let unread = std::mem::take(&mut self.unread);
         let sources = &self.shared.inputs.sources;
         let key = |finding: &Diagnostic| owners.key(sources, &unread, finding);
+        self.found.iter_mut().for_each(Diagnostic::gather);
         let known = baseline.keep(&mut self.found, key);
         edges::gather(&mut self.found, &self.weighed);
         self.found.extend(baseline.unused(weighing::is_open(self.shared.inputs, &self.weighed)));

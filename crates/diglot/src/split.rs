@@ -10,6 +10,7 @@ mod header;
 pub(crate) mod lexer;
 mod line;
 mod optional;
+mod repeated;
 mod shared;
 mod with;
 
@@ -37,33 +38,63 @@ use crate::page::{
 use crate::rule;
 use crate::source::{Embedded, FileId, Sources, Span};
 
+/// Who reads a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// The dialect whose page it is.
+    One,
+    /// Both dialects: what it says is said to each, but for statements that name one dialect alone.
+    Both,
+}
+
 /// Splits one statement file.
-pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
-    let (mut page, mut found) = page_of(sources, file, dialect, noun);
-    if both::lends(&page) {
-        let (theirs, of_theirs) = page_of(sources, file, dialect.other(), noun);
-        both::keep(&mut page, theirs, of_theirs, &mut found);
+pub(crate) fn split(
+    sources: &Sources,
+    file: FileId,
+    (dialect, readers): (Dialect, Readers),
+    noun: &str,
+) -> (Page, Vec<Diagnostic>) {
+    let (mut page, mut found) = page_of(sources, file, (dialect, readers), noun);
+    match readers {
+        Readers::One if both::lends(&page) => {
+            let (theirs, of_theirs) = page_of(sources, file, (dialect.other(), readers), noun);
+            both::keep(&mut page, theirs, of_theirs, &mut found);
+        }
+        Readers::One => {}
+        Readers::Both => found.extend(both::needless(&page)),
     }
     (page, found)
 }
 
 /// A file as one dialect reads it.
-fn page_of(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
+fn page_of(
+    sources: &Sources,
+    file: FileId,
+    (dialect, readers): (Dialect, Readers),
+    noun: &str,
+) -> (Page, Vec<Diagnostic>) {
     let text = sources.file(file).text.as_str();
     let embedded = sources.file(file).embedded.as_slice();
-    let tokens = match embedded {
-        [] => lexer::tokens(text, dialect),
-        // A quote that is open ends with its literal.
-        all => all.iter().flat_map(|one| lexer::tokens_in(text, one.range.clone(), dialect)).collect(),
-    };
+    let tokens = tokens(sources, file, dialect);
     let page = empty(file, dialect, noun);
-    let mut splitter = Splitter { text, file, noun, tokens: &tokens, page, found: Vec::new(), names: BTreeMap::new() };
+    let (found, names) = (Vec::new(), BTreeMap::new());
+    let mut splitter = Splitter { text, file, noun, tokens: &tokens, readers, page, found, names };
     match embedded {
         [] => splitter.run(),
         embedded => splitter.embedded(embedded),
     }
     splitter.found.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
     (splitter.page, splitter.found)
+}
+
+/// All tokens of a file as a dialect reads it.
+pub(crate) fn tokens(sources: &Sources, file: FileId, dialect: Dialect) -> Vec<Token> {
+    let text = sources.file(file).text.as_str();
+    match sources.file(file).embedded.as_slice() {
+        [] => lexer::tokens(text, dialect),
+        // A quote that is open ends with its literal.
+        all => all.iter().flat_map(|one| lexer::tokens_in(text, one.range.clone(), dialect)).collect(),
+    }
 }
 
 fn empty(file: FileId, dialect: Dialect, noun: &str) -> Page {
@@ -76,8 +107,8 @@ fn empty(file: FileId, dialect: Dialect, noun: &str) -> Page {
 pub(crate) fn blocks(text: &str, dialect: Dialect, tokens: &[Token]) -> Vec<(Range<usize>, usize)> {
     let (file, noun) = (FileId(0), "");
     let page = empty(file, dialect, noun);
-    let (found, names) = (Vec::new(), BTreeMap::new());
-    let (headers, starts) = Splitter { text, file, noun, tokens, page, found, names }.headers();
+    let (found, names, readers) = (Vec::new(), BTreeMap::new(), Readers::One);
+    let (headers, starts) = Splitter { text, file, noun, tokens, readers, page, found, names }.headers();
     let ends = starts.iter().skip(1).copied().chain([tokens.len()]);
     starts.iter().zip(ends).zip(headers).map(|((start, end), header)| (*start..end, header)).collect()
 }
@@ -132,6 +163,7 @@ struct Splitter<'a> {
     file: FileId,
     noun: &'a str,
     tokens: &'a [Token],
+    readers: Readers,
     page: Page,
     found: Vec<Diagnostic>,
     names: BTreeMap<String, Span>,
@@ -363,10 +395,16 @@ impl<'a> Splitter<'a> {
     /// Reads what stands below a header, or in a literal.
     fn body(&mut self, header: Option<Header>, place: Span, docs: Vec<String>, tokens: &[Token], mut read: Body) {
         let owner = header.as_ref().map_or(self.noun, |header| header.name.as_str()).to_owned();
+        let before = self.found.len();
         for token in tokens {
             self.token(*token, &owner, &mut read);
         }
         self.close(&owner, &mut read);
+        if self.is_for_the_other(&read.annotations) {
+            // The other dialect reads it, and tells what is wrong with it.
+            self.found.truncate(before);
+            return;
+        }
         let unterminated = self.unterminated(&owner, tokens);
         for annotation in std::mem::take(&mut read.tail) {
             self.stray_at(annotation.span);
@@ -390,6 +428,12 @@ impl<'a> Splitter<'a> {
             return;
         }
         self.keep(header, place, docs, read);
+    }
+
+    /// Whether a statement of a file that both dialects read is meant for the other one alone.
+    fn is_for_the_other(&self, annotations: &[Annotation]) -> bool {
+        let names_other = |said: &Annotation| matches!(said.kind, AnnotationKind::Only { dialect, .. } if dialect != self.page.dialect);
+        self.readers == Readers::Both && annotations.iter().any(names_other)
     }
 
     /// Reads the comment lines above the header; gives the documentation.
@@ -503,55 +547,6 @@ impl<'a> Splitter<'a> {
         let message = format!("{owner}: `-- returns` marks no statement");
         let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, span, "no statement starts below this line");
         self.found.push(finding.help("put it on the line above the statement of the unit that returns rows"));
-    }
-
-    /// `only` twice, or the same parameter or column declared twice.
-    fn repeated(&mut self, owner: &str, annotations: &[Annotation]) {
-        let mut seen: BTreeMap<(&str, &str), Span> = BTreeMap::new();
-        for annotation in annotations {
-            let key = match &annotation.kind {
-                AnnotationKind::Only { .. } => ("only", ""),
-                AnnotationKind::Both => ("both", ""),
-                AnnotationKind::Each { .. } => ("each", ""),
-                AnnotationKind::Param { name, .. } => ("param", name.as_str()),
-                AnnotationKind::Column { name, .. } => ("column", name.as_str()),
-                AnnotationKind::Diverges { .. }
-                | AnnotationKind::Allow { .. }
-                | AnnotationKind::Rows { .. }
-                | AnnotationKind::Transaction { .. } => continue,
-            };
-            if let Some(first) = seen.insert(key, annotation.span) {
-                let what = format!("{} {}", key.0, key.1);
-                let message = format!("{owner}: `{}` is declared twice", what.trim_end());
-                let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, annotation.span, "declared again");
-                self.found.push(finding.context(first, "declared first").help("keep one of the two lines"));
-            }
-        }
-    }
-
-    /// Rows of two names, or two fields of one name in two lines.
-    fn rows(&mut self, owner: &str, annotations: &[Annotation]) {
-        let mut known: Option<(&str, Span)> = None;
-        let mut fields = BTreeMap::new();
-        for annotation in annotations {
-            let AnnotationKind::Rows { name, fields: own } = &annotation.kind else { continue };
-            let (first, place) = *known.get_or_insert((name, annotation.span));
-            if first != name {
-                let message = format!("{owner}: takes rows under two names, `{first}` and `{name}`");
-                let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, annotation.span, "a second list");
-                let help = "a statement takes one list: write all fields under one name, or pass a list parameter";
-                self.found.push(finding.context(place, "the first list").help(help));
-                continue;
-            }
-            for field in own {
-                if let Some(first) = fields.insert(field.name.as_str(), annotation.span) {
-                    let message = format!("{owner}: two fields of `{name}` are called `{}`", field.name);
-                    let finding =
-                        Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, annotation.span, "declared again");
-                    self.found.push(finding.context(first, "declared first").help("keep one of them"));
-                }
-            }
-        }
     }
 
     /// Adds a sound statement to the page, unless its name is taken.

@@ -67,6 +67,9 @@ pub fn translate(inputs: &Inputs, name: &str) -> Result<Translation, DraftError>
     };
     let head = head(inputs, raw);
     let path = inputs.config.sql.page(missing, &statement.noun);
+    if inputs.config.sql.common(&path).is_some() {
+        return Err(DraftError::Common { name: bare.to_owned(), path, dialect: missing });
+    }
     let before = before(inputs, &statements, at, &path, missing);
     let draft =
         Draft { name: bare.to_owned(), dialect: missing, path, text: text(&head, &sql.declared, &[], &sql.text) };

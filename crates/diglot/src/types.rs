@@ -72,6 +72,13 @@ pub struct Enum {
     pub words: Vec<String>,
 }
 
+impl Enum {
+    /// Whether it is that of the orders of a statement, whose name has a point in it; no type of Postgres has one.
+    pub(crate) fn is_of_orders(&self) -> bool {
+        self.name.contains('.')
+    }
+}
+
 /// Whether a type of Postgres, by its name, is a floating-point number of 4 bytes.
 pub(crate) fn is_real(name: &str) -> bool {
     let short = |digits: &str| digits.trim_end_matches(')').trim().parse::<u8>().is_ok_and(|bits| bits <= 24);

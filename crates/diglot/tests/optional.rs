@@ -156,9 +156,9 @@ fn every_order_is_a_statement_and_the_function_takes_the_one_that_is_chosen() {
         rust.contains("pub enum JobSortedOrder {") && !rust.contains("sqlx::Postgres> for JobSortedOrder"),
         "{rust}"
     );
-    assert!(rust.contains("pub order: super::JobSortedOrder,"), "{rust}");
-    assert!(rust.contains("(Some(given_lane), JobSortedOrder::Newest) =>"), "{rust}");
-    assert!(rust.contains("(None, JobSortedOrder::Oldest) =>"), "{rust}");
+    assert!(rust.contains("pub order: JobSortedOrder,"), "{rust}");
+    assert!(rust.contains("(Some(given_lane), job::JobSortedOrder::Newest) =>"), "{rust}");
+    assert!(rust.contains("(None, job::JobSortedOrder::Oldest) =>"), "{rust}");
 }
 
 #[test]

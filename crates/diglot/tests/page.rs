@@ -103,7 +103,7 @@ fn a_page_goes_with_optional_parts_and_orders_and_has_one_key_for_all() {
     let own = rust.split("pub mod job {").nth(1).unwrap_or_default();
     insta::assert_snapshot!(own.split("\n}\n").next().unwrap_or_default());
     assert!(compiled.rust.contains(".bind(given_after.size)"), "{}", compiled.rust);
-    assert!(compiled.rust.contains("(None, Some(given_after), JobPageOrder::Due) =>"), "{}", compiled.rust);
+    assert!(compiled.rust.contains("(None, Some(given_after), job::JobPageOrder::Due) =>"), "{}", compiled.rust);
 }
 
 #[test]

@@ -95,9 +95,14 @@ fn build(project: &Project) -> Ended {
 }
 
 fn cargo(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
+    cargo_in(project, &[arguments, &["--offline"]].concat(), variables)
+}
+
+/// Runs cargo in a project's folder, with the build output of the workspace.
+pub(crate) fn cargo_in(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(arguments).args(["--offline", "--color=never"]).current_dir(project.path("."));
+    command.args(arguments).arg("--color=never").current_dir(project.path("."));
     command.env("CARGO_TARGET_DIR", target());
     // Nobody is there; and nothing of the surrounding cargo's own settings is for this crate.
     command.env("DATABASE_URL", "postgres://nobody@nowhere/x");

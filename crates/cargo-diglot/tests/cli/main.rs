@@ -7,6 +7,8 @@ mod baseline;
 mod book;
 mod cargo_build;
 mod citus;
+mod common;
+mod compiles;
 mod completions;
 mod drafts;
 mod drift;

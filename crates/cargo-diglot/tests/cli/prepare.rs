@@ -45,6 +45,27 @@ fn a_column_that_comes_out_of_a_function_is_answered() {
 }
 
 #[test]
+fn what_an_engine_alone_knows_of_a_type_is_held_against_the_declared_one() {
+    let project = Project::clean();
+    let pg = project.read(PG);
+    let given = |word: &str| {
+        format!(
+            "{pg}\n-- name: job_day :one\n-- only: pg — SQLite has no such function\n-- column: day {word}\n\
+             SELECT make_date(2024, 1, 31) AS day;\n"
+        )
+    };
+    project.write(PG, given("text"));
+    assert!(!project.check().stdout.contains("column-type-conflict"), "nobody knows the function");
+    let prepared = project.prepare(&[]);
+    assert_eq!(prepared.code, Some(2), "{}", prepared.seen());
+    let expected = "error[column-type-conflict]: job_day: Postgres gives `date` for `day`, which cannot become `text`";
+    assert!(prepared.stdout.contains(expected), "{}", prepared.seen());
+    project.write(PG, given("date"));
+    let prepared = project.prepare(&[]);
+    assert_eq!(prepared.code, Some(0), "{}", prepared.seen());
+}
+
+#[test]
 fn a_changed_statement_makes_the_answers_stale_until_they_are_asked_again() {
     let project = Project::clean();
     for page in [SQLITE, PG] {

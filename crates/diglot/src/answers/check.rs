@@ -7,13 +7,20 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, Holds, TextParam};
 use crate::infer::Signature;
+use crate::infer::columns::{converts, unfit};
 use crate::project::Inputs;
 use crate::rule;
 use crate::source::Span;
 use crate::types::Base;
 
-/// Fills in what inference does not know and the engine does: the type of a declared column on Postgres.
-pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mut [Signature]) {
+/// Fills in what inference does not know and the engine does: the type of a declared column on Postgres. One that
+/// cannot become what is declared is a finding; it comes with the name of its statement.
+pub(crate) fn complete(
+    index: &Index,
+    texts: &mut [EmittedText],
+    signatures: &mut [Signature],
+) -> Vec<(String, Diagnostic)> {
+    let mut found = Vec::new();
     let places: BTreeMap<String, usize> =
         signatures.iter().enumerate().map(|(at, signature)| (signature.name.clone(), at)).collect();
     let lacks = |text: &&mut EmittedText| text.dialect == Dialect::Pg && text.columns.iter().any(|c| c.base.is_none());
@@ -24,12 +31,21 @@ pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mu
         for (i, (column, recorded)) in text.columns.iter_mut().zip(&record.columns).enumerate() {
             if column.base.is_none() {
                 column.base = Base::from_word(&recorded.ty);
-                if let Some(shown) = shown.get_mut(i) {
-                    shown.pg = column.base.clone();
+                let Some((given, shown)) = column.base.as_ref().zip(shown.get_mut(i)) else { continue };
+                if converts(text.dialect, given, &shown.ty.base) {
+                    shown.pg = Some(given.clone());
+                    continue;
+                }
+                let finding = unfit(&text.name, text.dialect, (&column.name, text.place), given, &shown.ty.base);
+                let told = (text.name.clone(), finding);
+                // Each variant of a statement has its own answer.
+                if !found.contains(&told) {
+                    found.push(told);
                 }
             }
         }
     }
+    found
 }
 
 /// What is recorded of a text as it is now.

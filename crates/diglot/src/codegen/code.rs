@@ -69,6 +69,13 @@ impl Code {
         write(self);
     }
 
+    /// What goes on with the line above.
+    pub(super) fn indented(&mut self, write: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        write(self);
+        self.depth -= 1;
+    }
+
     /// An empty line, except where something begins.
     pub(super) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("{\n") && !self.text.ends_with("\n\n") {

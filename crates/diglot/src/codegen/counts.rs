@@ -10,9 +10,13 @@ use crate::types::Base;
 
 /// What the generated module of conversions needs for them.
 pub(super) const CONVERSION: &str = r#"/// Refuses a negative number of rows, of which SQLite makes all of them and Postgres an error.
-pub(super) fn number_of_rows(statement: &str, param: &str, rows: Option<i64>) -> Result<(), sqlx::Error> {
+pub(super) fn number_of_rows(
+    statement: &'static str,
+    param: &'static str,
+    rows: Option<i64>,
+) -> Result<(), sqlx::Error> {
     match rows {
-        Some(..0) => Err(sqlx::Error::Protocol(format!("{statement}: `{param}` is a negative number of rows"))),
+        Some(..0) => Err(given(StatementError::NegativeRows { statement, param })),
         _ => Ok(()),
     }
 }

@@ -8,8 +8,8 @@ use super::{Api, LINTS, structs};
 use crate::config::{Config, Words};
 use crate::dialect::Dialect;
 use crate::emitted::EmittedText;
-use crate::infer::Signature;
-use crate::names::camel;
+use crate::infer::{CHOICE, Signature};
+use crate::names::{camel, ident};
 use crate::page::Chooser;
 use crate::types::{Base, Enum};
 
@@ -52,9 +52,23 @@ const OTHER: &str = "Other";
 /// The enum of a type of Postgres.
 fn of_type(base: &Base) -> Option<(String, &Enum)> {
     match base {
-        Base::Enum(words) => Some((name(words), &**words)),
+        Base::Enum(words) if !words.is_of_orders() => Some((name(words), &**words)),
         _ => None,
     }
+}
+
+/// The enum of the orders of a statement, if it has some.
+fn orders(signature: &Signature) -> Option<&Enum> {
+    let param = signature.params.iter().find(|param| param.is_choice())?;
+    match &param.ty.base {
+        Base::Enum(words) => Some(words),
+        _ => None,
+    }
+}
+
+/// The name of that enum.
+pub(super) fn order_name(statement: &str) -> String {
+    camel(&format!("{statement}_{CHOICE}"))
 }
 
 /// Every enum of Postgres that a parameter or a column of some statements has, by its Rust name.
@@ -85,11 +99,10 @@ pub(super) fn named<'a>(config: &Config, signatures: impl Iterator<Item = &'a Si
 
 /// The variant by which a caller chooses the order that a text has.
 pub(super) fn order_of(signature: &Signature, text: &EmittedText) -> Option<String> {
-    let param = signature.params.iter().find(|param| param.is_choice())?;
-    let (rust, words) = of_type(&param.ty.base)?;
+    let words = orders(signature)?;
     let chosen = text.variant.given.iter().find_map(Chooser::order)?;
     let (variant, _) = variants(words, false).into_iter().find(|(_, word)| *word == chosen)?;
-    Some(format!("{rust}::{variant}"))
+    Some(format!("{}::{}::{variant}", ident(&signature.noun), name(words)))
 }
 
 /// The expression that binds a value.
@@ -138,10 +151,7 @@ pub(super) fn conversion(api: &Api<'_>) -> Option<&'static str> {
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>) {
     for (rust, words) in used(api) {
         definition(code, style, &rust, words, false);
-        // An order is no type of Postgres, whose names have no point in them.
-        if !words.name.contains('.') {
-            on_pg(code, api.config, &rust, words);
-        }
+        on_pg(code, api.config, &rust, words);
     }
     let mut declared: BTreeMap<&str, (Vec<&str>, &Words)> = BTreeMap::new();
     for (column, words) in api.config.words.iter().filter(|(_, words)| words.is_generated()) {
@@ -151,6 +161,13 @@ pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>
     for (rust, (columns, declared)) in declared {
         let words = Enum { name: columns.join("`, `"), words: declared.words.clone() };
         definition(code, style, rust, &words, declared.other);
+    }
+}
+
+/// The enum of the orders of a statement, in the module of its noun.
+pub(super) fn of_orders(code: &mut Code, style: &structs::Style, signature: &Signature) {
+    if let Some(words) = orders(signature) {
+        definition(code, style, &order_name(&signature.name), words, false);
     }
 }
 

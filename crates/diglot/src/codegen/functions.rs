@@ -237,17 +237,20 @@ fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dial
     let all = |code: &mut Code| {
         chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.all(code, text, open, end));
     };
+    let few = |code: &mut Code| {
+        chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.few(code, text, open, end));
+    };
     match signature.cardinality {
         Cardinality::One | Cardinality::Opt | Cardinality::Many if signature.rows.is_some() => {
             all(code);
             list::answers(code, config, signature, &statement);
         }
         Cardinality::One => {
-            all(code);
+            few(code);
             line!(code, "row(diglot_support::exactly_one({statement}, rows)?)");
         }
         Cardinality::Opt => {
-            all(code);
+            few(code);
             line!(code, "diglot_support::at_most_one({statement}, rows)?.map(row).transpose()");
         }
         Cardinality::Many => {
@@ -278,8 +281,25 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// All rows are read, even where one is wanted: a unit's later statements run only when they are asked for, and a
-    /// row too many is an error rather than a silent choice.
+    /// At most two rows are read where one is wanted: a row too many is an error rather than a silent choice. Of a unit all
+    /// are, since its later statements run only when they are asked for.
+    fn few(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
+        if text.parts.len() > 1 {
+            self.all(code, text, open, end);
+            return;
+        }
+        code.open(format_args!("{open}{{"));
+        self.query(code, text, "let mut found = ", true);
+        line!(code, ".fetch(&mut *{});", self.connection);
+        line!(code, "diglot_support::first_two(|task| found.as_mut().poll_next(task))");
+        code.indented(|code| {
+            line!(code, ".await");
+            self.rows(code, "");
+        });
+        code.close(&format!("}}{end}"));
+    }
+
+    /// All rows.
     fn all(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
         if let Some(joined) = &text.joined {
             self.joined(code, text, joined, (open, end));
@@ -289,6 +309,11 @@ impl Call<'_> {
         line!(code, ".fetch_all(&mut *{})", self.connection);
         line!(code, ".await");
         guarded(code, text);
+        self.rows(code, end);
+    }
+
+    /// Makes records of what the driver gave.
+    fn rows(&self, code: &mut Code, end: &str) {
         if self.config.generate.queries.is_macro() {
             self.named(code, ".map_err(", &format!(")?{end}"));
             return;

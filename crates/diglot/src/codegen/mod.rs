@@ -104,6 +104,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     Dialect::ALL.into_iter().for_each(|dialect| functions::implementation(&mut code, api, dialect, bodies));
     Dialect::ALL.into_iter().for_each(|dialect| functions::single(&mut code, &style, api, dialect, bodies));
     values::definitions(&mut code, &style, api, bodies);
+    support::error(&mut code, &style);
     either::module(&mut code, &style, api, bodies);
     tables::module(&mut code, &style, api);
     let uses = times::Uses::of(api.signatures());
@@ -150,6 +151,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
+            enums::of_orders(code, style, signature);
             values::of_nothing(code, style, signature);
             list::definition(code, style, api.config, signature);
             rows::definition(code, style, api.config, signature);

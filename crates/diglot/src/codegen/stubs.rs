@@ -10,6 +10,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use super::code::Code;
+use super::enums;
 use super::functions::{BROKEN, BROKEN_STREAM};
 use super::keys;
 use super::types::compact;
@@ -34,7 +35,7 @@ pub(crate) struct Unknown {
 /// The stubs of statements without a signature.
 #[derive(Default)]
 pub(super) struct Stubs {
-    structs: BTreeMap<String, Vec<syn::ItemStruct>>,
+    types: BTreeMap<String, Vec<syn::Item>>,
     /// Methods with their nouns.
     methods: Vec<(String, syn::TraitItemFn)>,
     shapes: Vec<Signature>,
@@ -44,7 +45,8 @@ pub(super) struct Stubs {
 
 /// What an earlier run's file says of one statement.
 struct Earlier {
-    structs: Vec<syn::ItemStruct>,
+    /// Its structs, and the enum of its orders with what that implements.
+    types: Vec<syn::Item>,
     method: syn::TraitItemFn,
 }
 
@@ -67,7 +69,7 @@ pub(super) fn keep(config: &Config, unknown: &[Unknown], previous: Option<&str>)
                 kept.shape(statement, shape)
             }
             (Some(earlier), _) => {
-                kept.structs.entry(statement.noun.clone()).or_default().extend(earlier.structs);
+                kept.types.entry(statement.noun.clone()).or_default().extend(earlier.types);
                 kept.methods.push((statement.noun.clone(), earlier.method));
             }
             (None, Some(shape)) => kept.shape(statement, shape),
@@ -96,25 +98,35 @@ fn earlier(items: &[syn::Item], statement: &Unknown) -> Option<Earlier> {
     // Its head names them: what it takes, what it takes lists of, and what it gives.
     let head = method.sig.to_token_stream().to_string();
     let wanted: Vec<&str> = head.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    let structs = items
+    let order = enums::order_name(&statement.name);
+    let types = items
         .iter()
         .filter_map(|item| match item {
             syn::Item::Mod(module) if plain(&module.ident) == statement.noun => module.content.as_ref(),
             _ => None,
         })
         .flat_map(|(_, items)| items)
-        .filter_map(|item| match item {
-            syn::Item::Struct(item) if wanted.contains(&item.ident.to_string().as_str()) => Some(item.clone()),
-            _ => None,
+        .filter(|item| match item {
+            syn::Item::Struct(item) => wanted.contains(&item.ident.to_string().as_str()),
+            syn::Item::Enum(item) => item.ident == order,
+            syn::Item::Impl(item) => {
+                let of = |tokens: TokenStream| compact(tokens).split(['<', '>']).any(|word| word == order);
+                of(item.self_ty.to_token_stream())
+                    || item.trait_.as_ref().is_some_and(|(_, path, _)| of(path.to_token_stream()))
+            }
+            _ => false,
         });
-    Some(Earlier { structs: structs.collect(), method })
+    Some(Earlier { types: types.cloned().collect(), method })
 }
 
 /// Whether an earlier run's structs have the fields of today's; where one page alone speaks, they may have
 /// more.
 fn has_fields(earlier: &Earlier, shape: &Signature, alone: bool) -> bool {
     let of = |kind: &str| -> BTreeSet<String> {
-        let item = earlier.structs.iter().find(|item| item.ident.to_string().ends_with(kind));
+        let item = earlier.types.iter().find_map(|item| match item {
+            syn::Item::Struct(item) if item.ident.to_string().ends_with(kind) => Some(item),
+            _ => None,
+        });
         let fields = item.into_iter().flat_map(|item| item.fields.iter());
         fields.filter_map(|field| field.ident.as_ref().map(plain)).collect()
     };
@@ -138,9 +150,9 @@ impl Stubs {
         self.shapes.iter()
     }
 
-    /// The text of the kept structs by module.
+    /// The text of the kept types by module.
     pub(super) fn by_noun(&self) -> BTreeMap<String, String> {
-        self.structs.iter().map(|(noun, items)| (noun.clone(), formatted(quote!(#(#items)*)))).collect()
+        self.types.iter().map(|(noun, items)| (noun.clone(), formatted(quote!(#(#items)*)))).collect()
     }
 
     /// The methods as the trait declares them.

@@ -1,9 +1,18 @@
 //! The module of conversions that every generated file carries, so that it depends on nothing of diglot.
 
-use super::LINTS;
 use super::code::{Code, line};
+use super::{LINTS, structs};
 use crate::config::Config;
 use crate::dialect::Dialect;
+
+/// The error of calls that the driver alone would let through.
+pub(super) fn error(code: &mut Code, style: &structs::Style) {
+    code.gap();
+    let text = ERROR.replace("pub ", &format!("{} ", style.seen));
+    code.block(&["#[derive(", "impl "].iter().fold(text, |text, item| text.replace(item, &format!("{LINTS}\n{item}"))));
+}
+
+const ERROR: &str = include_str!("support/error.in");
 
 /// The conversions that all statements need, `others` that some do, and those that need the driver of Postgres.
 pub(super) fn module(code: &mut Code, config: &Config, others: &[&str], on_pg: &[&str]) {
@@ -37,6 +46,8 @@ pub(super) fn module(code: &mut Code, config: &Config, others: &[&str], on_pg: &
 const CONVERSIONS: &str = r#"use std::error::Error as StdError;
 use std::fmt::Display;
 
+use super::StatementError;
+
 pub(super) fn decode(column: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_owned(), source: source.into() }
 }
@@ -52,18 +63,41 @@ pub(super) fn named(error: sqlx::Error, columns: &[&str]) -> sqlx::Error {
     }
 }
 
+/// The first two rows: what comes behind them is never read.
+pub(super) async fn first_two<R>(
+    mut next: impl FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<Result<R, sqlx::Error>>>,
+) -> Result<Vec<R>, sqlx::Error> {
+    let mut rows = Vec::with_capacity(1);
+    while rows.len() < 2 {
+        match std::future::poll_fn(&mut next).await {
+            Some(row) => rows.push(row?),
+            None => break,
+        }
+    }
+    Ok(rows)
+}
+
+/// What came back.
+pub(super) fn came(error: StatementError) -> sqlx::Error {
+    sqlx::Error::Decode(error.into())
+}
+
+/// What was given.
+pub(super) fn given(error: StatementError) -> sqlx::Error {
+    sqlx::Error::Encode(error.into())
+}
+
 /// The row, if there is one; a second one is an error that names the statement.
-pub(super) fn at_most_one<T>(statement: &str, rows: Vec<T>) -> Result<Option<T>, sqlx::Error> {
-    let count = rows.len();
+pub(super) fn at_most_one<T>(statement: &'static str, rows: Vec<T>) -> Result<Option<T>, sqlx::Error> {
     let mut rows = rows.into_iter();
     match (rows.next(), rows.next()) {
         (row, None) => Ok(row),
-        _ => Err(sqlx::Error::Protocol(format!("{statement} gave {count} rows where at most one may come"))),
+        _ => Err(came(StatementError::MoreThanOneRow { statement })),
     }
 }
 
 /// The one row.
-pub(super) fn exactly_one<T>(statement: &str, rows: Vec<T>) -> Result<T, sqlx::Error> {
+pub(super) fn exactly_one<T>(statement: &'static str, rows: Vec<T>) -> Result<T, sqlx::Error> {
     at_most_one(statement, rows)?.ok_or(sqlx::Error::RowNotFound)
 }
 

@@ -50,7 +50,8 @@ pub(super) fn callable(libraries: Libraries, base: &Base) -> Cow<'static, str> {
 pub(super) fn field(libraries: Libraries, base: &Base, nullable: bool, rust: Option<&str>) -> String {
     let named = newtype(rust).map(|one| if base.is_list() { format!("Vec<{one}>") } else { one.into_owned() });
     let inner = named.unwrap_or_else(|| match base {
-        // A field stands in the module of its noun.
+        // A field stands in the module of its noun, as the orders of its statements do.
+        Base::Enum(words) if words.is_of_orders() => super::enums::name(words),
         Base::Enum(words) => format!("super::{}", super::enums::name(words)),
         base => plain(libraries, base).into_owned(),
     });

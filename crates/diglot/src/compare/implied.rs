@@ -1,5 +1,5 @@
-//! Differences that follow from what the project declares once: a column that one schema alone has, and documents whose
-//! texts are parsed by whoever gets them.
+//! Differences that follow from what the project declares once: a column that one schema alone has, a clause that one of
+//! the databases never gets, and documents whose texts are parsed by whoever gets them.
 
 use super::difference::Difference;
 use crate::dialect::Both;
@@ -15,6 +15,8 @@ pub(crate) enum Ground {
     Column,
     /// It is the spelling of a document, which is parsed (`json_text = "parsed"`).
     Spelling,
+    /// It is a clause of a text for both that one of them never gets (`[stripped]`).
+    Stripped,
 }
 
 /// Whether a difference is implied.
@@ -27,7 +29,19 @@ pub(super) fn ground(
     if texts_are_parsed && group == "result" && difference.kind == Kind::Columns && is_spelling(pages, difference) {
         return Some(Ground::Spelling);
     }
+    if is_stripped(pages, difference) {
+        return Some(Ground::Stripped);
+    }
     is_of_lone_column(pages, difference, group).then_some(Ground::Column)
+}
+
+/// Whether a page says what the other one has as well, but for being without it on its way to the database.
+fn is_stripped(pages: Both<&PageOf<'_>>, difference: &Difference<'_>) -> bool {
+    match (difference.sqlite, difference.pg) {
+        (None, Some(node)) => pages.sqlite.raw.is_left_out(node.span),
+        (Some(node), None) => pages.pg.raw.is_left_out(node.span),
+        _ => false,
+    }
 }
 
 /// Whether the pages give the same document as text, which Postgres prints and SQLite has as it was written.

@@ -91,6 +91,12 @@ impl Places {
         Some(way.strip_suffix("/mod").unwrap_or(way))
     }
 
+    /// The same for a file that both dialects read.
+    pub(crate) fn common<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let stems = Dialect::ALL.map(|dialect| self.stem(dialect, path));
+        stems[0].filter(|_| stems[1].is_some())
+    }
+
     /// Whether the folders below count too, as in `storage/**/*.go`.
     pub fn is_deep(place: &str) -> bool {
         place.contains("/**/")
@@ -103,12 +109,24 @@ impl Places {
         (folder.strip_suffix("/**").unwrap_or(folder), ending)
     }
 
-    /// The file of a noun that is new.
+    /// The file of a noun that is new: one that the dialect alone reads, where it has a place of its own.
     pub(crate) fn page(&self, dialect: Dialect, noun: &str) -> String {
-        let places = self.of(dialect);
-        let is_folder = |place: &&String| !place.ends_with(".sql") && Self::files(place).1 == "sql";
+        let (own, common): (Vec<&String>, Vec<&String>) =
+            self.of(dialect).iter().partition(|place| !self.of(dialect.other()).contains(place));
+        Self::new_file(if own.is_empty() { &common } else { &own }, noun)
+    }
+
+    /// The file of a noun that is new and the same for both; none where no place is for both.
+    pub(crate) fn common_page(&self, noun: &str) -> Option<String> {
+        let common: Vec<&String> = self.sqlite.iter().filter(|place| self.pg.contains(place)).collect();
+        (!common.is_empty()).then(|| Self::new_file(&common, noun))
+    }
+
+    fn new_file(places: &[&String], noun: &str) -> String {
+        let is_folder = |place: &&&String| !place.ends_with(".sql") && Self::files(place).1 == "sql";
         let folder = places.iter().find(is_folder).map(|place| Self::files(place).0);
-        folder.map(|folder| format!("{folder}/{noun}.sql")).or_else(|| places.first().cloned()).unwrap_or_default()
+        let file = || places.first().map(|place| (*place).clone());
+        folder.map(|folder| format!("{folder}/{noun}.sql")).or_else(file).unwrap_or_default()
     }
 
     /// Why these places cannot be meant.
@@ -129,9 +147,7 @@ impl Places {
         if !places.into_iter().all(is_inside) {
             return Some(format!("`{key}` must be a folder inside the project, written with forward slashes"));
         }
-        // What both have beside their own is read for both.
-        let same = self.sqlite == self.pg;
-        same.then(|| format!("`{key}` gives both dialects the same place"))
+        None
     }
 }
 

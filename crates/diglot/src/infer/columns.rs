@@ -210,7 +210,7 @@ fn settle(
         if let Some(given) = &column.base
             && !converts(page, given, &ty.base)
         {
-            found.push(unfit(statement, page, column, given, &ty.base));
+            found.push(unfit(statement, page, (&column.name, column.span), given, &ty.base));
             return None;
         }
     }
@@ -321,8 +321,14 @@ fn untyped(statement: &str, column: &Column<'_>, other: Option<&Column<'_>>) -> 
     }
 }
 
-fn unfit(statement: &str, dialect: Dialect, column: &Column<'_>, given: &Base, wanted: &Base) -> Diagnostic {
-    let name = &column.name;
+/// An engine gives what cannot become a value of the API's type.
+pub(crate) fn unfit(
+    statement: &str,
+    dialect: Dialect,
+    (name, place): (&str, Span),
+    given: &Base,
+    wanted: &Base,
+) -> Diagnostic {
     let message = format!(
         "{statement}: {} gives `{}` for `{name}`, which cannot become `{}`",
         dialect.title(),
@@ -334,5 +340,5 @@ fn unfit(statement: &str, dialect: Dialect, column: &Column<'_>, given: &Base, w
         base if base.is_time() => "give the same on both pages: the column, or its milliseconds as bigint".to_owned(),
         _ => format!("write a CAST on the {} page, or declare another type: `-- column: {name} …`", dialect.title()),
     };
-    Diagnostic::error(rule::COLUMN_TYPE_CONFLICT, message, column.span, format!("`{}` here", given.word())).help(help)
+    Diagnostic::error(rule::COLUMN_TYPE_CONFLICT, message, place, format!("`{}` here", given.word())).help(help)
 }

@@ -7,8 +7,8 @@ use crate::dialect::Dialect;
 use crate::resolve;
 use crate::schema::{Schema, Written};
 use crate::source::{SourceFile, Sources};
-use crate::split;
 use crate::split::lexer::{self, Kind, Token};
+use crate::split::{self, Readers};
 use crate::tree::Statement;
 
 /// The statements of a function, and whether something in it could not be read.
@@ -208,7 +208,7 @@ fn understood(schema: &Schema, words: &[String], variables: &[String]) -> Option
     text.push_str(";\n");
     let mut sources = Sources::default();
     let file = sources.add(SourceFile::new("sql/pg/body.sql", text));
-    let (page, _) = split::split(&sources, file, Dialect::Pg, "body");
+    let (page, _) = split::split(&sources, file, (Dialect::Pg, Readers::One), "body");
     let (statement, _) = resolve::resolve(&sources, schema, page.statements.first()?, Dialect::Pg);
     statement
 }

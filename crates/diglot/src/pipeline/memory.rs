@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::optional::{Reading, variants};
 use super::pairs::{Entry, Pairing};
 use super::schemas::Settled;
-use super::{Compiled, Run, Weighed, declared, read_page, together};
+use super::{Compiled, Run, Weighed, common, declared, read_page, stripped, together};
 use crate::baseline::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
@@ -175,10 +175,14 @@ impl Memory {
     /// Puts what the pages share into their statements.
     fn compose(&mut self, inputs: &Inputs) {
         self.pages = self.alone.iter().map(|(page, _)| page.clone()).collect();
-        self.findings = self.alone.iter().flat_map(|(_, findings)| findings.iter().cloned()).collect();
+        self.findings = Vec::new();
+        self.alone.iter().for_each(|(_, findings)| common::tell(&mut self.findings, findings.clone()));
         self.findings.extend(split::lend(&mut self.pages));
+        common::face(inputs, &mut self.pages);
         self.findings.extend(declared::declare(inputs, &mut self.pages));
         self.findings.extend(split::compose(&inputs.sources, &mut self.pages));
+        let met = stripped::strip(inputs, &inputs.sources, &mut self.pages);
+        self.findings.extend(stripped::unneeded(inputs, &met));
     }
 
     /// Does what [`super::check`] does, as far as something changed since the last time. `goes_on` is asked before every

@@ -86,7 +86,7 @@ impl Reading {
                 Some(_) => chosen != Some(&part.chooser),
                 None => variant.left_out.contains(&part.chooser),
             };
-            raw.left_out = side.raw.optional.iter().filter(is_absent).map(|part| part.span).collect();
+            raw.left_out.extend(side.raw.optional.iter().filter(is_absent).map(|part| part.span));
             let (mut tree, mut findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
             let page = side.raw.optional.iter().find(|part| part.chooser.page().is_some() && !is_absent(part));
             if let (Some(part), Some(first)) = (page.filter(|_| is_everywhere), &tree) {
@@ -306,7 +306,6 @@ pub(super) fn widen(
     let choosers = whole.variant.given.iter().chain(&whole.variant.left_out);
     let words: Vec<String> = choosers.filter_map(Chooser::order).map(str::to_owned).collect();
     if !words.is_empty() {
-        // The name has a point in it, so it is that of no type of Postgres.
         let base = Base::Enum(Box::new(Enum { name: format!("{}.{CHOICE}", signature.name), words }));
         let ty = Type { base, nullable: false };
         signature.params.push(Param::plain(CHOICE, ty));

@@ -74,19 +74,20 @@ impl Pairing<'_> {
             let groups = Both::of(|dialect| pages.iter().filter(|page| page.dialect == dialect).collect());
             return self.of_pages(&groups, found);
         }
-        let mut nouns: BTreeMap<&str, Both<Option<&Page>>> = BTreeMap::new();
+        let mut nouns: BTreeMap<&str, Both<Vec<&Page>>> = BTreeMap::new();
         for page in pages {
-            nouns.entry(&page.noun).or_default()[page.dialect] = Some(page);
+            nouns.entry(&page.noun).or_default()[page.dialect].push(page);
         }
         if one_dialect.is_none() {
             nouns.iter().for_each(|(noun, pair)| missing_page(self.places, noun, pair, found));
         }
         let mut entries = Vec::new();
         for pair in nouns.into_values() {
-            if let Both { sqlite: Some(sqlite), pg: Some(pg) } = pair {
+            // Beside a page that both read there is no order that both have.
+            if let (&[sqlite], &[pg]) = (pair.sqlite.as_slice(), pair.pg.as_slice()) {
                 statement_order(sqlite, pg, found);
             }
-            entries.extend(self.of_pages(&pair.map(|page| page.into_iter().collect()), found));
+            entries.extend(self.of_pages(&pair, found));
         }
         entries
     }
@@ -276,10 +277,10 @@ fn report_missing_folder(pages: &[Page], dialect: Dialect, found: &mut Vec<Diagn
     );
 }
 
-fn missing_page(places: &Places, noun: &str, pair: &Both<Option<&Page>>, found: &mut Vec<Diagnostic>) {
-    let (page, missing) = match pair {
-        Both { sqlite: Some(page), pg: None } => (page, Dialect::Pg),
-        Both { sqlite: None, pg: Some(page) } => (page, Dialect::Sqlite),
+fn missing_page(places: &Places, noun: &str, pair: &Both<Vec<&Page>>, found: &mut Vec<Diagnostic>) {
+    let (page, missing) = match (pair.sqlite.first(), pair.pg.first()) {
+        (Some(page), None) => (page, Dialect::Pg),
+        (None, Some(page)) => (page, Dialect::Sqlite),
         _ => return,
     };
     let Some(first) = page.statements.iter().find(|raw| only(raw).is_none()) else { return };
@@ -295,10 +296,11 @@ fn missing_page(places: &Places, noun: &str, pair: &Both<Option<&Page>>, found: 
     );
 }
 
-/// Two files of a dialect that would be one module.
+/// Two files of a dialect that would be one module. One for both dialects may have one for each beside it.
 fn same_module(pages: &[Page], found: &mut Vec<Diagnostic>) {
     let mut known: BTreeMap<(Dialect, &str), FileId> = BTreeMap::new();
-    for page in pages {
+    let is_common = |page: &&Page| pages.iter().any(|other| other.file == page.file && other.dialect != page.dialect);
+    for page in pages.iter().filter(|page| !is_common(page)) {
         let first = *known.entry((page.dialect, page.noun.as_str())).or_insert(page.file);
         if first != page.file {
             let message = format!("{}: two files would become this module", page.noun);

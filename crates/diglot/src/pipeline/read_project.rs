@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::optional::Reading;
 use super::pairs::{self, Pairing, Side};
 use super::schemas::settled_schemas;
-use super::{declared, has_errors, read_pages};
+use super::{common, declared, has_errors, read_pages, stripped};
 use crate::baseline::{self, Baseline, Key};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
@@ -172,7 +172,8 @@ impl<'a> ReadProject<'a> {
         let mut sources = self.inputs.sources.clone();
         // The facing page goes on reading the file that is there, in which it may have statements too.
         let other_file = sources.add(sources.file(file).changed(text));
-        let (mut changed, mut found) = split::split(&sources, other_file, page.dialect, &page.noun);
+        let readers = common::readers(self.inputs, file);
+        let (mut changed, mut found) = split::split(&sources, other_file, (page.dialect, readers), &page.noun);
         // `[names]` and the files of Go and Rust give names that the page does not say.
         let was: Vec<_> = page.statements.iter().filter(|raw| raw.name_span.file == file).collect();
         if changed.statements.len() == was.len() {
@@ -196,6 +197,7 @@ impl<'a> ReadProject<'a> {
         }
         found.extend(declared::declare(self.inputs, &mut own));
         found.extend(split::compose(&sources, &mut own));
+        stripped::strip(self.inputs, &sources, &mut own);
         let facing = self.pages.iter().filter(|other| other.dialect != dialect);
         let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();
         let page = own.iter().find(|own| own.statements.iter().any(|raw| raw.name == name))?;

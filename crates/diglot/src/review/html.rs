@@ -440,6 +440,7 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
             let why = match ground {
                 Ground::Column => "one schema alone has the column",
                 Ground::Spelling => "a document's spelling, which is parsed",
+                Ground::Stripped => "a clause that one database never gets",
             };
             ("declared", format!("<span class=\"badge declared\">implied</span> {why}"))
         }

@@ -33,8 +33,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some((_, written)) = pattern(expr) else { continue };
         let Some((other, _)) = patterns.iter().find(|(_, other)| *other == written) else { continue };
         let message = format!("{}: LIKE takes capitals for small letters on SQLite alone", context.name());
-        let finding = Diagnostic::error(rule::LIKE_CASE, message, expr.span, "'A' is like 'a' here");
-        let finding = finding.and(other.span, "'A' is not like 'a' here");
+        let finding = Diagnostic::error(rule::LIKE_CASE, message, expr.span, "on SQLite 'A' is like 'a'");
+        let finding = finding.and(other.span, "on Postgres 'A' is not like 'a'");
         found.push(
             finding
                 .help("write GLOB on SQLite, with `*` for `%`, or ILIKE on Postgres")

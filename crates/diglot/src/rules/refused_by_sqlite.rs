@@ -65,12 +65,28 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let tree = context.page.tree;
-    for span in texts.iter().filter_map(|words| grammar::stops_at(words, &tree.params, &tree.rewrites)) {
+    for words in &texts {
+        let Some(span) = grammar::stops_at(words, &tree.params, &tree.rewrites) else { continue };
         let message = format!("{}: SQLite's grammar has no such word here", context.name());
         let help = "write it as https://www.sqlite.org/lang.html has it; what Postgres alone has, such as `::`, \
                     DISTINCT ON or FOR UPDATE, has no place on this page";
-        found.push(Diagnostic::error(rule::REFUSED_BY_SQLITE, message, span, "SQLite stops reading here").help(help));
+        let finding = Diagnostic::error(rule::REFUSED_BY_SQLITE, message, span, "SQLite stops reading here");
+        found.push(match stripped(context, words, span) {
+            Some(clause) => finding.help(format!(
+                "if SQLite never gets this clause, say so in `diglot.toml`, below `[stripped]`: `sqlite = [\"{clause}\"]`"
+            )),
+            None => finding.help(help),
+        });
     }
+}
+
+/// The lock at whose first word SQLite stops, where the text is that of both pages and may be without it on its way.
+fn stripped(context: &Context<'_>, words: &[&Word<'_>], stop: Span) -> Option<String> {
+    context.facing.filter(|facing| facing.raw.name_span == context.page.raw.name_span)?;
+    let locks = context.page.tree.parts.iter().flat_map(Part::queries).flat_map(|query| &query.locks);
+    let lock = locks.into_iter().find(|lock| lock.span.start == stop.start)?;
+    let clause: Vec<&str> = words.iter().filter(|word| lock.span.contains(word.span)).map(|word| word.text).collect();
+    Some(clause.join(" "))
 }
 
 fn part(part: &Part, report: Report<'_>) {

@@ -19,6 +19,22 @@ pub(super) fn lends(page: &Page) -> bool {
     statements.chain(page.shared.iter().map(|part| &part.annotations)).any(|annotations| mark(annotations).is_some())
 }
 
+/// The marks of a file that both dialects read as a whole.
+pub(super) fn needless(page: &Page) -> Vec<Diagnostic> {
+    let statements = page.statements.iter().map(|raw| (&raw.name, &raw.annotations));
+    let parts = page.shared.iter().map(|part| (&part.name, &part.annotations));
+    let marked = statements.chain(parts).filter_map(|(name, annotations)| Some((name, mark(annotations)?)));
+    let finding = |(name, mark): (&String, Span)| {
+        let message = format!("{name}: both dialects read this file as a whole");
+        Diagnostic::error(rule::UNUSED_ANNOTATION, message, mark, "says nothing here").help("delete the line").fix(
+            "delete the line",
+            mark,
+            "",
+        )
+    };
+    marked.map(finding).collect()
+}
+
 /// Keeps what a page has for the other dialect, as that one reads the same file. Of what was found in that reading, only
 /// what concerns such a text and was not found before is told.
 pub(super) fn keep(page: &mut Page, theirs: Page, found_in_theirs: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {

@@ -13,7 +13,7 @@ pub(super) fn said(dialect: Dialect, text: &str) -> String {
 pub(super) fn page(dialect: Dialect, text: &str) -> (Sources, Page, Vec<Diagnostic>) {
     let mut sources = Sources::default();
     let file = sources.add(SourceFile::new("sql/lease.sql", text));
-    let (page, found) = split(&sources, file, dialect, "lease");
+    let (page, found) = split(&sources, file, (dialect, Readers::One), "lease");
     (sources, page, found)
 }
 
@@ -206,7 +206,7 @@ fn a_quote_that_is_open_ends_with_its_literal() {
     let go = "const first = `SELECT 'a FROM lease`\nconst second = `SELECT 1 FROM lease`\n";
     let mut sources = Sources::default();
     let file = sources.add(crate::extract::read("store/lease.go", go, crate::source::Role::Statements));
-    let (page, found) = split(&sources, file, Dialect::Sqlite, "lease");
+    let (page, found) = split(&sources, file, (Dialect::Sqlite, Readers::One), "lease");
     let names: Vec<&str> = page.statements.iter().map(|statement| statement.name.as_str()).collect();
     assert_eq!(names, ["second"]);
     assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["unterminated"]);

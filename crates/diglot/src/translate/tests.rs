@@ -5,12 +5,15 @@ use crate::config::Config;
 use crate::project::Inputs;
 use crate::source::{SourceFile, Sources};
 
-const STORAGE: &str = "[storage]\n\"visit.at\" = \"milliseconds\"\n\"visit.read_at\" = \"iso-ms\"\n";
+const STORAGE: &str =
+    "[storage]\n\"visit.at\" = \"milliseconds\"\n\"visit.read_at\" = \"iso-ms\"\n\"stay.*\" = \"date\"\n";
 const SQLITE_SCHEMA: &str = "CREATE TABLE visit (id INTEGER PRIMARY KEY NOT NULL, at INTEGER NOT NULL, \
-    made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, seen INTEGER NOT NULL DEFAULT (unixepoch()), read_at TEXT, UNIQUE (made, seen));";
+    made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, seen INTEGER NOT NULL DEFAULT (unixepoch()), read_at TEXT, UNIQUE (made, seen)); \
+    CREATE TABLE stay (id INTEGER PRIMARY KEY NOT NULL, from_on TEXT NOT NULL, to_on TEXT NOT NULL, nights INTEGER NOT NULL);";
 const PG_SCHEMA: &str = "CREATE SCHEMA ward; CREATE TABLE ward.visit (id bigint PRIMARY KEY NOT NULL, \
     at timestamptz NOT NULL, made timestamptz NOT NULL DEFAULT now(), seen timestamptz NOT NULL DEFAULT now(), \
-    read_at timestamptz, CONSTRAINT visit_once UNIQUE (made, seen));";
+    read_at timestamptz, CONSTRAINT visit_once UNIQUE (made, seen)); \
+    CREATE TABLE stay (id bigint PRIMARY KEY NOT NULL, from_on date NOT NULL, to_on date NOT NULL, nights bigint NOT NULL);";
 
 /// The SQL of the draft that faces a statement, and what is open about it.
 fn draft(from: &str, sql: &str) -> (String, Vec<String>) {
@@ -92,4 +95,30 @@ fn a_constraint_that_a_conflict_names_is_written_by_its_columns() {
     }
     let (text, _) = draft("pg", &format!("{insert} ON CONFLICT DO NOTHING"));
     assert!(text.ends_with(" ON CONFLICT DO NOTHING;"), "{text}");
+}
+
+#[test]
+fn days_are_counted_as_days() {
+    for (pg, sqlite) in [
+        ("to_on - from_on > 3", "CAST(julianday(to_on) - julianday(from_on) AS integer) > 3"),
+        ("to_on > from_on + 3", "to_on > date(from_on, (3) || ' days')"),
+        ("to_on > 3 + from_on", "to_on > date(from_on, (3) || ' days')"),
+        ("from_on < to_on - nights", "from_on < date(to_on, -(nights) || ' days')"),
+        ("nights - 1 > 3", "nights - 1 > 3"),
+    ] {
+        let (text, _) = draft("pg", &format!("DELETE FROM stay WHERE {pg}"));
+        assert_eq!(text, format!("DELETE FROM stay WHERE {sqlite};"));
+    }
+}
+
+#[test]
+fn a_sum_of_wide_numbers_is_one_on_postgres() {
+    let update = |sum: &str| format!("UPDATE stay SET nights = (SELECT {sum} FROM stay AS s)");
+    for (sqlite, pg) in [
+        ("sum(s.nights)", "CAST(sum(s.nights) AS bigint)"),
+        ("CAST(sum(s.nights) AS bigint)", "CAST(sum(s.nights) AS bigint)"),
+        ("sum(s.nights + 1)", "sum(s.nights + 1)"),
+    ] {
+        assert_eq!(draft("sqlite", &update(sqlite)).0, format!("{};", update(pg)));
+    }
 }

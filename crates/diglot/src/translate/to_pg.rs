@@ -33,6 +33,7 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
         {
             clocks::of_sqlite(args).map(|text| Written { loose: text.contains(' '), ..Written::new().text(text) })
         }
+        ExprKind::Call { name, args, .. } if name == "sum" => whole_sum(rewriter, expr, args),
         ExprKind::Call { name, args, order, filter: None, over: None, distinct: false, .. } if order.is_empty() => {
             call(name, args).or_else(|| json(rewriter, name, args))
         }
@@ -76,6 +77,13 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
         ExprKind::Blob(hex) => Some(Written::new().text(format!("CAST('\\x{hex}' AS bytea)"))),
         _ => None,
     }
+}
+
+/// A sum of `bigint`, which is `numeric` on Postgres where nothing casts it.
+fn whole_sum<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr, args: &[Expr]) -> Option<Written<'t>> {
+    let is_cast = rewriter.parent(expr).is_some_and(|parent| matches!(parent.kind, ExprKind::Cast { .. }));
+    let is_wide = args.first().and_then(|summed| rewriter.facing_type(summed)) == Some(&Base::Int64);
+    (is_wide && !is_cast).then(|| Written::new().text("CAST(").span(expr.span).text(" AS bigint)"))
 }
 
 /// A parameter of SQLite's own, `?` or `?2`, as Postgres numbers it.

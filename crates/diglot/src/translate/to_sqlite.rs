@@ -48,7 +48,8 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
         ExprKind::Binary { op, left, right } => match op.as_str() {
             "->" | "->>" | "#>" | "#>>" => read(rewriter, expr, op),
             "||" => merged(left, right),
-            "-" | "#-" => removed(expr),
+            "-" | "#-" => removed(expr).or_else(|| days(op, left, right)),
+            "+" => days(op, left, right),
             // `?` asks for a key.
             "?" => {
                 let key = path::of_arrow(right)?;
@@ -227,6 +228,25 @@ fn inner_object(value: &Expr) -> Option<Pairs<'_>> {
         return None;
     }
     merges(left, right).map(|(_, pairs)| pairs)
+}
+
+/// A date that days are added to or taken off, or the days between two: SQLite would calculate with the years.
+fn days<'t>(op: &str, left: &'t Expr, right: &'t Expr) -> Option<Written<'t>> {
+    let is_date = |expr: &Expr| expr.base() == Some(&Base::Date);
+    let is_whole = |expr: &Expr| matches!(expr.base(), Some(Base::Int16 | Base::Int32 | Base::Int64));
+    let moved = |date: &'t Expr, days: &'t Expr| {
+        let days = Written::new().text(if op == "-" { ", -(" } else { ", (" }).of(days).text(") || ' days')");
+        Written::new().text("date(").of(date).then(days)
+    };
+    match op {
+        "-" if is_date(left) && is_date(right) => {
+            let between = Written::new().text("CAST(julianday(").of(left).text(") - julianday(").of(right);
+            Some(between.text(") AS integer)"))
+        }
+        _ if is_date(left) && is_whole(right) => Some(moved(left, right)),
+        "+" if is_whole(left) && is_date(right) => Some(moved(right, left)),
+        _ => None,
+    }
 }
 
 /// `document - 'a' - 'b'`, `document #- '{a,b}'`.
