@@ -5,6 +5,7 @@
 
 mod origin;
 mod sqlc;
+mod storage;
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -87,6 +88,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     }
     if !is_crate && !check_only {
         check_workspace(root);
+    }
+    if has_pages {
+        storage::propose(root, !has_config)?;
     }
     advise(is_crate.then(|| manifest(root, &name)).as_deref(), &kept);
     match sqlc {

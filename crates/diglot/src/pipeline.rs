@@ -51,6 +51,7 @@ use weighing::Grounds;
 pub use baseline_draft::{BaselineDraft, draft_baseline};
 pub(crate) use memory::{Memory, Opened};
 pub(crate) use read_project::{Partial, ReadProject};
+pub use schemas::propose_storage;
 pub use weighing::Weighed;
 
 /// What one run gives.

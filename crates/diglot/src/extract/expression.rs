@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::choices;
 use super::code::Code;
 use super::lists::{Item, items};
 use super::literal::{Kind, Language, unescaped};
 use super::marks;
-use super::package::Package;
+use super::package::{Package, Value};
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +18,37 @@ pub(super) enum Piece {
     Hole { path: String, code: String, place: Range<usize> },
     /// Texts of a list, of which some may be left out, with what stands between two of them.
     List { items: Vec<Item>, separator: String, place: Range<usize> },
+    /// Texts of which one stands there, or more or none: what branches of the program give.
+    Choice { items: Vec<Item>, place: Range<usize> },
 }
 
 impl Piece {
     pub(super) fn place(&self) -> &Range<usize> {
         match self {
-            Self::Known { place, .. } | Self::Hole { place, .. } | Self::List { place, .. } => place,
+            Self::Known { place, .. }
+            | Self::Hole { place, .. }
+            | Self::List { place, .. }
+            | Self::Choice { place, .. } => place,
         }
+    }
+
+    /// The same, shown at another place.
+    fn at(self, place: &Range<usize>) -> Self {
+        let all = |items: Vec<Item>| {
+            let moved = |item: Item| Item { pieces: item.pieces.into_iter().map(|one| one.at(place)).collect(), ..item };
+            items.into_iter().map(moved).collect()
+        };
+        match self {
+            Self::Known { text, .. } => Self::Known { text, place: place.clone() },
+            Self::Hole { path, code, .. } => Self::Hole { path, code, place: place.clone() },
+            Self::List { items, separator, .. } => Self::List { items: all(items), separator, place: place.clone() },
+            Self::Choice { items, .. } => Self::Choice { items: all(items), place: place.clone() },
+        }
+    }
+
+    /// Whether some of it is known.
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self, Self::Known { .. } | Self::Choice { .. })
     }
 
     /// What stands for it in a part that nobody can follow.
@@ -32,6 +57,7 @@ impl Piece {
             Self::Known { text, .. } => text.trim(),
             Self::Hole { code, .. } => code,
             Self::List { separator, .. } => separator,
+            Self::Choice { items, .. } => items.first().and_then(|item| item.pieces.first()).map_or("", Self::code),
         }
     }
 }
@@ -40,7 +66,7 @@ impl Piece {
 pub(super) type Reference = (usize, usize);
 
 /// An expression as it was read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Expression {
     pub(super) pieces: Vec<Piece>,
     /// The token behind it.
@@ -50,6 +76,9 @@ pub(super) struct Expression {
     /// Whether it is more than one literal or one name.
     pub(super) is_composed: bool,
 }
+
+/// What stands between the names of one part that only the running program knows.
+pub(super) const ALSO: char = '\u{1}';
 
 /// How many brackets, calls and constants are followed through one another.
 const DEPTH: usize = 16;
@@ -79,10 +108,16 @@ const PIECES: usize = 5_000;
 pub(super) struct Evaluator<'p, 't> {
     pub(super) package: &'p Package<'t>,
     pub(super) file: usize,
+    /// A variable that stands for itself.
+    pub(super) itself: Option<&'t str>,
 }
 
-impl<'t> Evaluator<'_, 't> {
-    pub(super) fn code(&self) -> &Code<'t> {
+impl<'p, 't> Evaluator<'p, 't> {
+    pub(super) fn new(package: &'p Package<'t>, file: usize) -> Self {
+        Self { package, file, itself: None }
+    }
+
+    pub(super) fn code(&self) -> &'p Code<'t> {
         &self.package.files[self.file]
     }
 
@@ -106,6 +141,17 @@ impl<'t> Evaluator<'_, 't> {
             }
         }
         Some(whole)
+    }
+
+    /// An element of the tuple that begins with this token, or of those that branches give.
+    pub(super) fn element(&self, at: usize, element: usize, depth: usize) -> Option<Expression> {
+        let code = self.code();
+        if ["if", "match"].contains(&code.word(at)) {
+            return choices::chosen(self, at, Some(element), depth);
+        }
+        let behind = code.behind(at);
+        let tokens = choices::tuple(self, &(at..behind), element)?;
+        Some(Expression { end: behind, ..self.argument(&tokens, depth) })
     }
 
     fn hole(&self, tokens: Range<usize>, path: String) -> Piece {
@@ -139,6 +185,9 @@ impl<'t> Evaluator<'_, 't> {
             Kind::Word if code.word(at).starts_with(|c: char| c.is_ascii_digit()) => {
                 let piece = Piece::Known { text: code.word(at).to_owned(), place: token.range.clone() };
                 Expression { pieces: vec![piece], end: at + 1, ..Expression::default() }
+            }
+            Kind::Word if code.language == Language::Rust && ["if", "match"].contains(&code.word(at)) => {
+                choices::chosen(self, at, None, depth)?
             }
             Kind::Word => self.named(at, depth)?,
             Kind::Symbol if code.word(at) == "[" && code.language == Language::Go => self.slice(at)?,
@@ -251,22 +300,31 @@ impl<'t> Evaluator<'_, 't> {
                 None => Expression { pieces: vec![self.hole(at..behind, path)], end: behind, ..Expression::default() },
             });
         }
-        if let Some(read) = self.package.constant(self.file, at, &path, depth) {
+        if let Some(read) = self.constant(at, &path, depth) {
             let mut references = read.references;
             references.push((self.file, end - 1));
             // What stands in another file is shown where it is named.
             let here = code.written(at..end).1;
-            let shown = |piece: Piece| match piece {
-                Piece::Known { text, .. } if read.file != self.file => Piece::Known { text, place: here.clone() },
-                Piece::Hole { path, code, .. } if read.file != self.file => {
-                    Piece::Hole { path, code, place: here.clone() }
-                }
-                piece => piece,
-            };
+            let is_here = read.file == self.file;
+            let shown = |piece: Piece| if is_here { piece } else { piece.at(&here) };
             let pieces = read.pieces.into_iter().map(shown).collect();
             return Some(Expression { pieces, end, references, is_composed: false });
         }
-        Some(Expression { pieces: vec![self.hole(at..end, path)], end, ..Expression::default() })
+        Some(Expression { pieces: vec![self.unknown(at, path, at..end, depth)], end, ..Expression::default() })
+    }
+
+    fn constant(&self, at: usize, path: &str, depth: usize) -> Option<Value> {
+        if self.itself == Some(path) {
+            return None;
+        }
+        self.package.constant(self.file, at, path, depth)
+    }
+
+    /// A name of which nobody knows the text, with what it is another name of.
+    fn unknown(&self, at: usize, path: String, tokens: Range<usize>, depth: usize) -> Piece {
+        let Some(behind) = self.package.behind(self.file, at, &path, depth) else { return self.hole(tokens, path) };
+        let code = behind.rsplit(ALSO).next().unwrap_or(&behind).to_owned();
+        Piece::Hole { path: format!("{path}{ALSO}{behind}"), code, place: self.code().written(tokens).1 }
     }
 
     /// The arguments from this token to the bracket that closes them.
@@ -367,7 +425,7 @@ impl<'t> Evaluator<'_, 't> {
         let arguments = self.arguments(from, behind);
         let code = self.code();
         let format = self.expression(arguments.first()?.start, depth)?;
-        if format.pieces.iter().any(|piece| matches!(piece, Piece::Hole { .. })) {
+        if format.pieces.iter().any(|piece| !matches!(piece, Piece::Known { .. })) {
             return None;
         }
         let mut given: Vec<(Option<&str>, Expression)> = Vec::new();
@@ -431,13 +489,16 @@ impl<'t> Evaluator<'_, 't> {
         }
         let at = arguments.first()?.start;
         let place = self.code().tokens[at].inner.clone();
-        let Some(read) = self.package.constant(self.file, at, name, depth) else {
-            return Some((vec![Piece::Hole { path: name.to_owned(), code: name.to_owned(), place }], Vec::new()));
+        let Some(read) = self.constant(at, name, depth) else {
+            let code = name.to_owned();
+            let hole = match self.unknown(at, code.clone(), at..at + 1, depth) {
+                Piece::Hole { path, code: behind, .. } if path != code => Piece::Hole { path, code: behind, place },
+                _ => Piece::Hole { path: code.clone(), code, place },
+            };
+            return Some((vec![hole], Vec::new()));
         };
-        let shown = |piece: Piece| match piece {
-            Piece::Known { text, .. } if read.file != self.file => Piece::Known { text, place: place.clone() },
-            piece => piece,
-        };
+        let is_here = read.file == self.file;
+        let shown = |piece: Piece| if is_here { piece } else { piece.at(&place) };
         let mut references = read.references;
         references.push(read.within);
         Some((read.pieces.into_iter().map(shown).collect(), references))

@@ -27,9 +27,21 @@ struct Found {
     tokens: Range<usize>,
 }
 
-/// The references to constants that stand in texts of a package.
-pub(super) fn followed(package: &Package<'_>) -> BTreeSet<Reference> {
-    (0..package.files.len()).flat_map(|file| texts(package, file)).flat_map(|found| found.references).collect()
+/// What stands in the texts of a package: the references to constants, and the places of other folders that may have
+/// what nothing here declares.
+pub(super) fn followed(package: &Package<'_>) -> (BTreeSet<Reference>, BTreeSet<String>) {
+    let (mut references, mut places) = (BTreeSet::new(), BTreeSet::new());
+    for file in 0..package.own {
+        for found in texts(package, file) {
+            references.extend(found.references);
+            let names = found.pieces.iter().filter_map(|piece| match piece {
+                Piece::Hole { path, code, .. } if !code.contains('(') => Some(path),
+                _ => None,
+            });
+            places.extend(names.flat_map(|name| package.places(file, name)));
+        }
+    }
+    (references, places)
 }
 
 /// Reads a file of a package.
@@ -108,7 +120,7 @@ fn in_place(code: &Code<'_>, found: &Found, composed: &Composed) -> bool {
 /// All texts of a file that may be SQL.
 fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
     let code = &package.files[file];
-    let evaluator = Evaluator { package, file };
+    let evaluator = Evaluator::new(package, file);
     let (mut found, mut at) = (Vec::new(), 0);
     while at < code.tokens.len() {
         if let Some(one) = written(&evaluator, at) {
@@ -124,7 +136,7 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
         let read = evaluator.expression(at, 0).filter(|read| {
             begins
                 && (code.is(at, Kind::Text) || read.is_composed)
-                && read.pieces.iter().any(|piece| matches!(piece, Piece::Known { .. }))
+                && read.pieces.iter().any(Piece::is_known)
         });
         let Some(read) = read else {
             at += 1;
@@ -177,14 +189,14 @@ fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
     };
     let known = found.pieces.first().is_some_and(|piece| match piece {
         Piece::Known { text, .. } => begins(text.trim_start()) || kind(text).is_some(),
-        Piece::Hole { .. } | Piece::List { .. } => true,
+        Piece::Hole { .. } | Piece::List { .. } | Piece::Choice { .. } => true,
     });
     let additions = match variable.filter(|_| known) {
-        Some(variable) => Growth { package, file, variable }.additions(found.tokens.end),
+        Some(variable) => Growth { package, file, variable, depth: 0 }.additions(found.tokens.end),
         None => Vec::new(),
     };
     let additions = with_lists_of_marks(additions);
-    let has_list = found.pieces.iter().any(|piece| matches!(piece, Piece::List { .. }));
+    let has_list = found.pieces.iter().any(|piece| matches!(piece, Piece::List { .. } | Piece::Choice { .. }));
     if additions.is_empty() && !has_list {
         return vec![found];
     }

@@ -194,7 +194,7 @@ fn constants_of_other_files_of_the_folder_are_followed_and_shown_where_they_are_
         ("store/lot.go", "package store\nconst pick = \"SELECT \" + lotColumns + \" FROM lot\"\n"),
         ("other/names.go", "package other\nconst lotColumns = \"no\"\n"),
     ];
-    let packages = Packages::new(files);
+    let packages = Packages::new(files, []);
     let (path, text) = files[1];
     let file = packages.read(path, text, Role::Statements, &Built::default());
     let one = &file.embedded[0];
@@ -273,7 +273,7 @@ func (s *store) cols() { s.db.Query("SELECT " + s.columns() + " FROM lot WHERE i
         texts: [("columns".to_owned(), "id, bay".to_owned())].into(),
         ..Built::default()
     };
-    let packages = Packages::new([("lot.go", go)]);
+    let packages = Packages::new([("lot.go", go)], []);
     let file = packages.read("lot.go", go, Role::Statements, &built);
     let read: Vec<String> = file
         .embedded
@@ -372,7 +372,7 @@ func (d *DB) Any(bays []string) {
 }
 "#;
     let built = Built { parameters: vec!["placeholder".to_owned()], ..Built::default() };
-    let file = Packages::new([("lot.go", go)]).read("lot.go", go, Role::Statements, &built);
+    let file = Packages::new([("lot.go", go)], []).read("lot.go", go, Role::Statements, &built);
     let read: Vec<(&str, String)> = file
         .embedded
         .iter()
@@ -527,4 +527,46 @@ fn a_schema_may_begin_with_what_sets_the_session() {
     let told: Vec<&str> = file.embedded.iter().map(|one| one.unread.as_str()).collect();
     assert_eq!(told, ["CREATE TABLE {space}.crate (id TEXT)"]);
     assert!(file.embedded.iter().all(|one| file.text.get(one.range.clone()).is_some()));
+}
+
+#[test]
+fn constants_of_other_folders_are_followed() {
+    let go = "package lite\nimport \"shop.test/stock/words\"\n\
+        const late = \"SELECT id FROM lot WHERE state = '\" + words.Late + \"'\"\n\
+        const open = \"SELECT id FROM lot WHERE state = '\" + words.Open + \"'\"\n";
+    let words = "package words\nconst stem = \"la\"\nconst Late = stem + \"te\"\n";
+    let rust = "use names::words::{OPEN, LATE};\n\
+        fn open() { query(&format!(\"SELECT id FROM lot WHERE state = '{OPEN}' AND id <> {LATE}\")) }\n";
+    let files = [("store/lite/lot.go", go), ("lots/src/lot.rs", rust)];
+    let alone = Packages::new(files, []);
+    for place in ["words", "names/src/words.rs"] {
+        assert!(alone.places().contains(place), "{:?}", alone.places());
+    }
+    let others = [("words/words.go", words), ("names/src/words.rs", "pub const OPEN: &str = \"open\";\n")];
+    let packages = Packages::new(files, others);
+    let read = |(path, text): (&str, &str)| {
+        let file = packages.read(path, text, Role::Statements, &Built::default());
+        let of = |one: &crate::source::Embedded| (file.text[one.range.clone()].to_owned(), one.holes.len());
+        file.embedded.iter().map(of).collect::<Vec<_>>()
+    };
+    let go = read(files[0]);
+    assert_eq!(go[0], ("SELECT id FROM lot WHERE state = 'late'".to_owned(), 0));
+    assert_eq!(go[1].1, 1);
+    assert_eq!(read(files[1]), [("SELECT id FROM lot WHERE state = 'open' AND id <> {LATE}".to_owned(), 1)]);
+}
+
+#[test]
+fn a_part_is_known_by_the_name_behind_its_name() {
+    let rust = "static TABLE: LazyLock<String> = LazyLock::new(|| env::var(\"LOTS\").unwrap());\n\
+        fn all() { let table = TABLE.as_str(); query(&format!(\"SELECT id FROM {table} WHERE id > 1\")) }\n";
+    assert_eq!(
+        statements("lot.rs", rust),
+        pairs(&[("all", "built: SELECT id FROM {TABLE} WHERE id > 1")])
+    );
+    for name in ["TABLE", "table"] {
+        let mut built = Built::default();
+        built.texts.insert(name.to_owned(), "lot".to_owned());
+        let file = Packages::new([("lot.rs", rust)], []).read("lot.rs", rust, Role::Statements, &built);
+        assert_eq!(file.text[file.embedded[0].range.clone()], *"SELECT id FROM lot WHERE id > 1");
+    }
 }

@@ -148,7 +148,7 @@ impl Pair {
         self.facts += 3;
         let is_bounded = || {
             let mut conditions = table.checks.iter().flat_map(|check| &check.conjuncts);
-            bound(theirs).is_some_and(|bound| conditions.any(|condition| *condition == bound))
+            bound(theirs).is_some_and(|bound| conditions.any(|condition| *condition == bound)) || fits(ours, theirs)
         };
         let types = || types(ours, theirs).filter(|_| !is_bounded());
         let unfit = || storage::unfit(&table.name, ours, theirs).or_else(types);
@@ -505,8 +505,19 @@ fn guards_type(condition: &String, sqlite: &Table, pg: &Table) -> bool {
 
 /// The check of SQLite that says what the length of a `varchar(30)` says.
 fn bound(pg: &Column) -> Option<String> {
+    length(pg).map(|length| format!("<=(length({}), {length})", pg.name))
+}
+
+/// The length of a `varchar(30)`.
+fn length(pg: &Column) -> Option<usize> {
     let length = ["varchar(", "character varying("].iter().find_map(|name| pg.declared.strip_prefix(name))?;
-    Some(format!("<=(length({}), {})", pg.name, length.strip_suffix(')')?.trim()))
+    length.strip_suffix(')')?.trim().parse().ok()
+}
+
+/// Whether every word that a column of SQLite may hold fits into a `varchar(30)`.
+fn fits(sqlite: &Column, pg: &Column) -> bool {
+    let words = sqlite.words.as_ref().filter(|listed| listed.by != By::Settings);
+    words.zip(length(pg)).is_some_and(|(listed, most)| listed.words.iter().all(|word| word.chars().count() <= most))
 }
 
 /// The check of SQLite that lets a column hold the words of an enum and no others.

@@ -1,0 +1,109 @@
+//! Texts of which branches of a program give one: `if late { "DESC" } else { "ASC" }`, and the arms of a `match` of two.
+
+use std::ops::Range;
+
+use super::code::Code;
+use super::expression::{Evaluator, Expression, Piece};
+use super::growth::When;
+use super::lists::Item;
+
+/// The first tokens of what the branches give that begin at `if` or `match`; none where they are not two.
+pub(super) fn branches(code: &Code<'_>, at: usize) -> Option<([Range<usize>; 2], usize)> {
+    let open = block(code, at + 1)?;
+    let behind = code.behind(open);
+    if code.word(at) == "match" {
+        return Some((<[Range<usize>; 2]>::try_from(arms(code, open + 1..behind - 1)?).ok()?, behind));
+    }
+    if code.word(behind) != "else" || code.word(behind + 1) != "{" {
+        return None;
+    }
+    let end = code.behind(behind + 1);
+    Some(([value(code, open + 1..behind - 1), value(code, behind + 2..end - 1)], end))
+}
+
+/// What the branches give; of tuples the element in a place.
+pub(super) fn chosen(
+    evaluator: &Evaluator<'_, '_>,
+    at: usize,
+    element: Option<usize>,
+    depth: usize,
+) -> Option<Expression> {
+    let code = evaluator.code();
+    let (branches, end) = branches(code, at)?;
+    let mut items = Vec::new();
+    for (when, branch) in [When::If, When::Else].into_iter().zip(&branches) {
+        let branch = match element {
+            Some(element) => tuple(evaluator, branch, element)?,
+            None => branch.clone(),
+        };
+        let read = evaluator.argument(&branch, depth + 1);
+        if !read.pieces.iter().any(Piece::is_known) {
+            return None;
+        }
+        items.push(Item { when, pieces: read.pieces, references: read.references });
+    }
+    let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
+    let place = code.written(at..end).1;
+    Some(Expression { pieces: vec![Piece::Choice { items, place }], end, references, is_composed: false })
+}
+
+/// The element of a tuple.
+pub(super) fn tuple(evaluator: &Evaluator<'_, '_>, tokens: &Range<usize>, element: usize) -> Option<Range<usize>> {
+    let code = evaluator.code();
+    let is_tuple = code.word(tokens.start) == "(" && code.behind(tokens.start) == tokens.end;
+    is_tuple.then(|| evaluator.arguments(tokens.start + 1, tokens.end).get(element).cloned())?
+}
+
+/// Where the block opens behind a condition.
+fn block(code: &Code<'_>, from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < code.tokens.len() {
+        match code.word(at) {
+            "{" => return Some(at),
+            ";" | "}" => return None,
+            "(" | "[" => at = code.behind(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// What a block gives: what stands behind its last semicolon.
+fn value(code: &Code<'_>, block: Range<usize>) -> Range<usize> {
+    let (mut start, mut at) = (block.start, block.start);
+    while at < block.end {
+        match code.word(at) {
+            "(" | "[" | "{" => at = code.behind(at),
+            ";" => {
+                at += 1;
+                start = at;
+            }
+            _ => at += 1,
+        }
+    }
+    start..block.end
+}
+
+/// What the arms of a `match` give.
+fn arms(code: &Code<'_>, body: Range<usize>) -> Option<Vec<Range<usize>>> {
+    let (mut arms, mut at) = (Vec::new(), body.start);
+    while at < body.end {
+        while at < body.end && code.word(at) != "=>" {
+            at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+        }
+        let start = at + 1;
+        if code.word(start) == "{" {
+            let behind = code.behind(start);
+            arms.push(value(code, start + 1..behind - 1));
+            at = if code.word(behind) == "," { behind + 1 } else { behind };
+            continue;
+        }
+        let mut end = start;
+        while end < body.end && code.word(end) != "," {
+            end = if ["(", "[", "{"].contains(&code.word(end)) { code.behind(end) } else { end + 1 };
+        }
+        arms.push(start..end);
+        at = end + 1;
+    }
+    arms.iter().all(|arm| !arm.is_empty()).then_some(arms)
+}
