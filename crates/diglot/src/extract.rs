@@ -14,6 +14,7 @@ mod imports;
 mod kind;
 mod lists;
 mod literal;
+mod marked;
 mod marks;
 mod named;
 mod package;

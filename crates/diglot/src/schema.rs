@@ -28,6 +28,7 @@ mod step;
 pub(crate) mod storage;
 mod table;
 mod text;
+mod type_pairs;
 mod view;
 mod virtual_table;
 pub(crate) mod words;

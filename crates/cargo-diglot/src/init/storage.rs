@@ -20,7 +20,10 @@ pub(super) fn propose(root: &Path, is_new: bool) -> Result<(), Failure> {
     let lines: Vec<String> = proposals.iter().map(|one| format!("\"{}\" = \"{}\"", one.column, one.word)).collect();
     let has_table = fs::read_to_string(root.join(CONFIG)).is_ok_and(|text| text.contains("[storage]"));
     if is_new {
-        let text = format!("\n# How SQLite holds times, as far as the project shows it: look at each.\n[storage]\n{}\n", lines.join("\n"));
+        let text = format!(
+            "\n# How SQLite holds times, as far as the project shows it: look at each.\n[storage]\n{}\n",
+            lines.join("\n")
+        );
         let written = OpenOptions::new().append(true).open(root.join(CONFIG));
         written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(Failure::io(format!("write {CONFIG}")))?;
         report::line("how SQLite holds times is guessed below `[storage]` in diglot.toml: look at each line");

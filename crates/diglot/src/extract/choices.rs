@@ -54,9 +54,14 @@ pub(super) fn tuple(evaluator: &Evaluator<'_, '_>, tokens: &Range<usize>, elemen
     is_tuple.then(|| evaluator.arguments(tokens.start + 1, tokens.end).get(element).cloned())?
 }
 
-/// Where the block opens behind a condition.
+/// Where the block opens behind a condition; the brackets of a pattern are none.
 fn block(code: &Code<'_>, from: usize) -> Option<usize> {
     let mut at = from;
+    if code.word(at) == "let" {
+        while at < code.tokens.len() && code.word(at) != "=" {
+            at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+        }
+    }
     while at < code.tokens.len() {
         match code.word(at) {
             "{" => return Some(at),
@@ -106,4 +111,93 @@ fn arms(code: &Code<'_>, body: Range<usize>) -> Option<Vec<Range<usize>>> {
         at = end + 1;
     }
     arms.iter().all(|arm| !arm.is_empty()).then_some(arms)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::extract::read;
+    use crate::source::Role;
+
+    fn statements(path: &str, text: &str) -> Vec<String> {
+        let file = read(path, text, Role::Statements);
+        let of = |one: &crate::source::Embedded| {
+            let sql = file.text[one.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_built = if one.holes.is_empty() { "" } else { "built: " };
+            format!("{}: {is_built}{sql}", one.name)
+        };
+        file.embedded.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_two_branches_give_makes_two_statements() {
+        let rust = r#"
+fn page(late: bool) {
+    let (column, end) = if late { ("bay", " DESC") } else { ("id", "") };
+    query(&format!("SELECT id FROM lot ORDER BY {column}{end}"));
+}
+fn state(kind: Kind) {
+    let state = match kind { Kind::Open => { log(); "open" } Kind::Shut => "shut" };
+    query(&format!("DELETE FROM lot WHERE state = '{state}'"));
+}
+"#;
+        let expected = [
+            "page: SELECT id FROM lot ORDER BY id",
+            "page_whole: SELECT id FROM lot ORDER BY bay DESC",
+            "state: DELETE FROM lot WHERE state = 'shut'",
+            "state_whole: DELETE FROM lot WHERE state = 'open'",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
+    }
+
+    #[test]
+    fn a_branch_of_three_is_told() {
+        let rust = "fn page(n: u8) { let order = if n == 0 { \"id\" } else if n == 1 { \"bay\" } else { \"at\" };\n\
+                    query(&format!(\"SELECT id FROM lot ORDER BY {order}\")); }";
+        assert_eq!(statements("lot.rs", rust), ["page: built: SELECT id FROM lot ORDER BY {order}"]);
+    }
+
+    #[test]
+    fn a_variable_has_the_value_that_it_was_given_last() {
+        let go = r#"package store
+
+func page(late bool) {
+	order := "ASC"
+	if late {
+		order = "DESC"
+	}
+	inner := "SELECT id FROM lot "
+	if late {
+		inner += "WHERE late "
+	}
+	query(inner2, "SELECT count(*) FROM (" + inner + ") AS rest")
+	query("SELECT bay FROM lot ORDER BY bay " + order)
+}
+"#;
+        let expected = [
+            "page_select_: SELECT count(*) FROM (SELECT id FROM lot ) AS rest",
+            "page_select__whole: SELECT count(*) FROM (SELECT id FROM lot WHERE late ) AS rest",
+            "page_select_lot: SELECT bay FROM lot ORDER BY bay ASC",
+            "page_select_lot_whole: SELECT bay FROM lot ORDER BY bay DESC",
+        ];
+        assert_eq!(statements("lot.go", go), expected);
+    }
+
+    #[test]
+    fn a_place_tells_what_stands_there() {
+        let rust = r#"
+fn some(ids: &[i64], bay: &str, rows: usize) {
+    query(&format!("SELECT id FROM lot WHERE id IN ({}) AND bay = '{bay}' AND at > {since}", ids.iter().join(",")));
+    query(&format!("INSERT INTO lot (id, bay) VALUES ($1, $2){} ON CONFLICT DO NOTHING", more(rows)));
+    query(&format!("UPDATE lot SET bay = $1 WHERE at > ${}", params.len() + 1));
+    query(&format!("SELECT id FROM {lot} WHERE id = {id}"));
+}
+"#;
+        let expected = [
+            "some_select_lot: SELECT id FROM lot WHERE id IN (sqlc.slice('id')) AND bay = :bay AND at > :since",
+            "some_insert_lot: INSERT INTO lot (id, bay) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            "some_update_lot: UPDATE lot SET bay = $1 WHERE at > $2",
+            "some_select_lot_2: built: SELECT id FROM {lot} WHERE id = :id",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
+    }
 }

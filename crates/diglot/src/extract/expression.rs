@@ -6,6 +6,7 @@ use super::choices;
 use super::code::Code;
 use super::lists::{Item, items};
 use super::literal::{Kind, Language, unescaped};
+use super::marked::{Part, Which, parts};
 use super::marks;
 use super::package::{Package, Value};
 
@@ -35,7 +36,8 @@ impl Piece {
     /// The same, shown at another place.
     fn at(self, place: &Range<usize>) -> Self {
         let all = |items: Vec<Item>| {
-            let moved = |item: Item| Item { pieces: item.pieces.into_iter().map(|one| one.at(place)).collect(), ..item };
+            let moved =
+                |item: Item| Item { pieces: item.pieces.into_iter().map(|one| one.at(place)).collect(), ..item };
             items.into_iter().map(moved).collect()
         };
         match self {
@@ -123,8 +125,11 @@ impl<'p, 't> Evaluator<'p, 't> {
 
     /// The expression that begins with this token.
     pub(super) fn expression(&self, at: usize, depth: usize) -> Option<Expression> {
+        let code = self.code();
         let mut whole = self.operand(at, depth)?;
-        while self.code().word(whole.end) == "+" && self.code().word(whole.end + 1) != "=" {
+        let mut is_sum = false;
+        while code.word(whole.end) == "+" && code.word(whole.end + 1) != "=" {
+            is_sum |= code.word(whole.end + 1).starts_with(|c: char| c.is_ascii_digit());
             let Some(next) = self.operand(whole.end + 1, depth) else {
                 let end = whole.end + 2;
                 whole.pieces.push(self.hole(whole.end + 1..end, String::new()));
@@ -139,6 +144,11 @@ impl<'p, 't> Evaluator<'p, 't> {
             if whole.pieces.len() > PIECES {
                 return None;
             }
+        }
+        if is_sum {
+            // A number that is calculated.
+            let end = whole.end;
+            return Some(Expression { pieces: vec![self.hole(at..end, String::new())], end, ..Expression::default() });
         }
         Some(whole)
     }
@@ -290,6 +300,10 @@ impl<'p, 't> Evaluator<'p, 't> {
                     .expression(open + 1, depth + 1)
                     .filter(|inner| marks::repeated(&inner.pieces).is_some())
                     .map(|inner| Expression { pieces: vec![marks::hole(&inner.pieces)], ..inner }),
+                "new" if path == "String::new" => {
+                    let empty = Piece::Known { text: String::new(), place: code.written(at..behind).1 };
+                    Some(Expression { pieces: vec![empty], ..Expression::default() })
+                }
                 _ if PASSING.contains(&path.as_str()) || path.ends_with("QueryBuilder::new") => {
                     self.expression(open + 1, depth + 1).filter(|inner| inner.end + 1 == behind)
                 }
@@ -322,9 +336,12 @@ impl<'p, 't> Evaluator<'p, 't> {
 
     /// A name of which nobody knows the text, with what it is another name of.
     fn unknown(&self, at: usize, path: String, tokens: Range<usize>, depth: usize) -> Piece {
-        let Some(behind) = self.package.behind(self.file, at, &path, depth) else { return self.hole(tokens, path) };
-        let code = behind.rsplit(ALSO).next().unwrap_or(&behind).to_owned();
-        Piece::Hole { path: format!("{path}{ALSO}{behind}"), code, place: self.code().written(tokens).1 }
+        let Some((behind, code)) = self.package.behind(self.file, at, &path, depth) else {
+            return self.hole(tokens, path);
+        };
+        let (written, place) = self.code().written(tokens);
+        let code = code.unwrap_or_else(|| written.to_owned());
+        Piece::Hole { path: format!("{path}{ALSO}{behind}"), code, place }
     }
 
     /// The arguments from this token to the bracket that closes them.
@@ -490,10 +507,12 @@ impl<'p, 't> Evaluator<'p, 't> {
         let at = arguments.first()?.start;
         let place = self.code().tokens[at].inner.clone();
         let Some(read) = self.constant(at, name, depth) else {
-            let code = name.to_owned();
-            let hole = match self.unknown(at, code.clone(), at..at + 1, depth) {
-                Piece::Hole { path, code: behind, .. } if path != code => Piece::Hole { path, code: behind, place },
-                _ => Piece::Hole { path: code.clone(), code, place },
+            let hole = match self.package.behind(self.file, at, name, depth) {
+                Some((behind, code)) => {
+                    let (path, code) = (format!("{name}{ALSO}{behind}"), code.unwrap_or_else(|| name.to_owned()));
+                    Piece::Hole { path, code, place }
+                }
+                None => Piece::Hole { path: name.to_owned(), code: name.to_owned(), place },
             };
             return Some((vec![hole], Vec::new()));
         };
@@ -508,79 +527,4 @@ impl<'p, 't> Evaluator<'p, 't> {
 /// Whether a chain of constants is too long to be followed on.
 pub(super) fn is_too_deep(depth: usize) -> bool {
     depth > DEPTH
-}
-
-/// A part of a text into which others are filled.
-enum Part {
-    Text(Range<usize>),
-    Mark(Range<usize>, Which),
-}
-
-/// Which argument is meant.
-enum Which {
-    Next,
-    At(usize),
-    Name(String),
-}
-
-/// The parts of a text of `Sprintf` or `format!`.
-fn parts(text: &str, language: Language) -> Vec<Part> {
-    let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
-    let bytes = text.as_bytes();
-    let plain = |parts: &mut Vec<Part>, range: Range<usize>| {
-        if !range.is_empty() {
-            parts.push(Part::Text(range));
-        }
-    };
-    while at < bytes.len() {
-        let mark = match (language, bytes[at]) {
-            (Language::Go, b'%') => go_mark(text, at),
-            (Language::Rust, b'{' | b'}') => rust_mark(text, at),
-            _ => None,
-        };
-        let Some((end, mark)) = mark else {
-            at += 1;
-            continue;
-        };
-        match mark {
-            Some(mark) => {
-                plain(&mut parts, from..at);
-                parts.push(Part::Mark(at..end, mark));
-            }
-            // A sign that is written twice stands for itself.
-            None => plain(&mut parts, from..at + 1),
-        }
-        at = end;
-        from = end;
-    }
-    plain(&mut parts, from..text.len());
-    parts
-}
-
-/// A verb of Go: where it ends, and which argument it takes; none for a per cent sign.
-fn go_mark(text: &str, at: usize) -> Option<(usize, Option<Which>)> {
-    let rest = &text[at + 1..];
-    if rest.starts_with('%') {
-        return Some((at + 2, None));
-    }
-    let length = rest.find(|c: char| c.is_ascii_alphabetic())?;
-    let which = rest[..length].split_once('[').and_then(|(_, rest)| rest.split(']').next()?.parse::<usize>().ok());
-    let is_verb = rest[..length].chars().all(|c| c.is_ascii_digit() || "+-#.[]*".contains(c));
-    is_verb.then(|| (at + 2 + length, Some(which.map_or(Which::Next, |index| Which::At(index.saturating_sub(1))))))
-}
-
-/// A mark of Rust between braces.
-fn rust_mark(text: &str, at: usize) -> Option<(usize, Option<Which>)> {
-    let rest = &text[at..];
-    if rest.starts_with("{{") || rest.starts_with("}}") {
-        return Some((at + 2, None));
-    }
-    let end = rest.starts_with('{').then(|| rest.find('}')).flatten()?;
-    let name = rest[1..end].split(':').next().unwrap_or_default().trim();
-    let which = match name.parse::<usize>() {
-        Ok(index) => Which::At(index),
-        Err(_) if name.is_empty() => Which::Next,
-        Err(_) => Which::Name(name.to_owned()),
-    };
-    Some((at + end + 1, Some(which)))
 }

@@ -292,6 +292,8 @@ pub(super) fn block(code: &Code<'_>, open: usize) -> When {
     let line: Vec<&str> = (first..open).map(|at| code.word(at)).collect();
     match line.as_slice() {
         ["else"] => When::Else,
+        // What stands behind two conditions of which neither holds is the text without both.
+        ["else", "if", ..] if code.word(code.behind(open)) != "else" && !is_behind_another(code, first) => When::Else,
         ["else", ..] => When::Unclear,
         line if line.iter().any(|word| ["for", "while", "loop", "match", "switch", "select"].contains(word)) => {
             When::Unclear
@@ -301,4 +303,12 @@ pub(super) fn block(code: &Code<'_>, open: usize) -> When {
         ["unsafe" | "{"] => When::Always,
         _ => When::Unclear,
     }
+}
+
+/// Whether an `else` follows a block that is itself behind `else`.
+fn is_behind_another(code: &Code<'_>, at: usize) -> bool {
+    let Some(close) = at.checked_sub(1).filter(|close| code.word(*close) == "}") else { return true };
+    let open = (0..close).rev().find(|open| code.word(*open) == "{" && code.behind(*open) == at);
+    let line = open.into_iter().flat_map(|open| (open.saturating_sub(24)..open).rev());
+    line.map(|at| code.word(at)).take_while(|word| !["{", "}", ";"].contains(word)).any(|word| word == "else")
 }

@@ -52,6 +52,10 @@ pub(super) struct Composed {
     is_within_value: bool,
     /// Whether the text marks its parameters by `$1` or `?`.
     is_numbered: bool,
+    /// Whether it marks them by names, `:bay`.
+    is_named: bool,
+    /// The marks of values, by how the program writes them.
+    values: BTreeMap<String, String>,
     /// The names of lists so far.
     lists: Vec<String>,
     conditions: usize,
@@ -67,7 +71,14 @@ impl Composed {
             Piece::Known { text, .. } => text.match_indices(['$', '?']).any(|found| is_mark(found, text)),
             piece => marks::is_list(std::slice::from_ref(piece)),
         });
-        let mut whole = Self { is_numbered, ..Self::default() };
+        let is_named = pieces.iter().any(|piece| match piece {
+            Piece::Known { text, .. } => text.match_indices([':', '@']).any(|(at, _)| {
+                let is_first = !text[..at].ends_with([':', '@']);
+                is_first && text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic())
+            }),
+            _ => false,
+        });
+        let mut whole = Self { is_numbered, is_named, ..Self::default() };
         for (at, piece) in pieces.iter().enumerate() {
             match piece {
                 Piece::Known { text, place } => whole.push(text, place),
@@ -108,7 +119,7 @@ impl Composed {
         let quote = place::quote(&self.text).filter(|_| text.is_none());
         if let Some(open) = quote.filter(|open| place::takes_value(&self.text[..*open])) {
             self.cut(open);
-            let filled = if place::is_list(&self.text) { self.list() } else { self.value(code) };
+            let filled = if place::is_list(&self.text) { self.list() } else { self.value(path, code) };
             self.push(&filled, place);
             self.is_within_value = true;
             return;
@@ -116,7 +127,8 @@ impl Composed {
         let before = self.text.trim_end();
         let word = place::last_word(before);
         let is_value = path != MARKS && place::takes_value(before) && place::ends_value(next);
-        let is_list = place::is_list(before) && (place::is_closed(next) || Built::has(&built.lists, path) || path == MARKS)
+        let is_list = place::is_list(before)
+            && (place::is_closed(next) || Built::has(&built.lists, path) || path == MARKS)
             || word == "IN" && (Built::has(&built.lists, path) || path == MARKS);
         let is_mark = self.text.ends_with(['$', '?']) && !next.starts_with(|c: char| c.is_alphanumeric());
         let filled = if let Some(text) = text {
@@ -133,13 +145,13 @@ impl Composed {
             number.map_or_else(|| self.parameter(), |number| format!("${number}"))
         } else if path == MARKS && (before.ends_with("(?") || before.ends_with("VALUES") || before.ends_with(')')) {
             return self.fill_marks(code, place);
-        } else if let Some(row) = self.row(before).filter(|_| {
-            Built::has(&built.lists, path) || path == MARKS || place::is_closed(next)
-        }) {
+        } else if let Some(row) =
+            self.row(before).filter(|_| Built::has(&built.lists, path) || path == MARKS || place::is_closed(next))
+        {
             row
         } else if is_list || path == LIST {
             self.list()
-        } else if Built::has(&built.conditions, path) {
+        } else if Built::has(&built.conditions, path) || place::joins_conditions(code) {
             self.conditions += 1;
             let name = counted("conditions", self.conditions);
             let upper = before.to_uppercase();
@@ -152,7 +164,7 @@ impl Composed {
             format!("{join}:{name} ")
         } else if ["LIMIT", "OFFSET"].contains(&word.as_str()) || is_value {
             // Whatever the program writes there is one value.
-            self.value(code)
+            self.value(path, code)
         } else if place::takes_rows(before, next) {
             // One row stands for all.
             String::new()
@@ -179,15 +191,21 @@ impl Composed {
         list
     }
 
-    /// A parameter for a value that the program writes: under the name that it has there, as the other parameters are
-    /// marked.
-    fn value(&self, code: &str) -> String {
-        let name = code.rsplit(['.', ':']).next().unwrap_or_default().to_lowercase();
+    /// A parameter for a value that the program writes: under the name that it has there, unless the text numbers its
+    /// parameters or a function gives it, which may give a number. What is named twice is one parameter.
+    fn value(&mut self, path: &str, code: &str) -> String {
+        let called = code.split('(').next().unwrap_or_default();
+        let name = called.rsplit(['.', ':']).next().unwrap_or_default().to_lowercase();
         let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        match is_name && !self.is_numbered {
-            true => format!(":{name}"),
-            false => self.parameter(),
+        let is_call = called.len() < code.len();
+        if is_name && !self.is_numbered && (self.is_named || !path.contains(ALSO)) {
+            return format!(":{name}");
+        }
+        let next = self.parameter();
+        match is_call || next == "?" {
+            true => next,
+            false => self.values.entry(code.to_owned()).or_insert(next).clone(),
         }
     }
 

@@ -179,7 +179,8 @@ impl<'t> Package<'t> {
             places.iter().find_map(|place| {
                 let is_there = |one: &&Declaration| {
                     let path = self.paths[one.file];
-                    one.function.is_none() && (path == place || path.rsplit_once('/').is_some_and(|(at, _)| at == place))
+                    one.function.is_none()
+                        && (path == place || path.rsplit_once('/').is_some_and(|(at, _)| at == place))
                 };
                 all.iter().find(is_there).copied()
             })
@@ -194,16 +195,17 @@ impl<'t> Package<'t> {
         }
     }
 
-    /// The name behind a name that is given another one alone: `table` of `let table = TABLE.as_str()`.
-    pub(super) fn behind(&self, file: usize, at: usize, path: &str, depth: usize) -> Option<String> {
+    /// What is behind a name that is given another one alone, `table` of `let table = TABLE.as_str()`, or what a call gives:
+    /// what that is called, and how it is written where it is no call.
+    pub(super) fn behind(&self, file: usize, at: usize, path: &str, depth: usize) -> Option<(String, Option<String>)> {
         if is_too_deep(depth) {
             return None;
         }
         let found = self.declaration(file, at, path).filter(|found| found.element.is_none())?;
         let read = Evaluator::new(self, found.file).expression(found.value, depth + 1)?;
         let [Piece::Hole { path, code, .. }] = read.pieces.as_slice() else { return None };
-        let is_end = is_end(&self.files[found.file], read.end);
-        (is_end && !path.is_empty() && !code.contains(['(', '['])).then(|| path.clone())
+        let is_whole = is_end(&self.files[found.file], read.end) && !path.is_empty();
+        is_whole.then(|| (path.clone(), Some(code.clone()).filter(|code| !code.contains(['(', '[']))))
     }
 
     /// The text of a constant, if a constant it is and a text.

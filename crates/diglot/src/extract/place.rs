@@ -56,6 +56,12 @@ pub(super) fn takes_rows(before: &str, next: &str) -> bool {
     head.contains("INSERT") && depth == Some(0) && !rows.contains("SELECT") && !rows.contains(" ON ") && ends
 }
 
+/// Whether code joins conditions to a text: `parts.join(" AND ")`, `strings.Join(parts, " AND ")`.
+pub(super) fn joins_conditions(code: &str) -> bool {
+    let joins = code.contains(".join(") || code.contains(".Join(");
+    joins && code.to_uppercase().trim_end().ends_with("\" AND \")")
+}
+
 pub(super) fn last_word(text: &str) -> String {
     text.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default().to_uppercase()
 }

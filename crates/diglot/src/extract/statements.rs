@@ -61,6 +61,10 @@ pub(super) fn file(
         })
         .filter(|(found, composed)| role_of(found, composed) == Some(role))
         .collect();
+    let found = match role {
+        Role::Statements => found,
+        Role::Schema => without_removals(found),
+    };
     let parts: Vec<(&Called, &str, &str)> =
         found.iter().map(|(found, composed)| (&found.called, composed.text.as_str(), found.behind)).collect();
     let mut reader = Reading::new(code.text);
@@ -72,6 +76,17 @@ pub(super) fn file(
         }
     }
     reader.file(path, code.text, role)
+}
+
+/// A schema without what a function drops that makes nothing: a program may drop its tables, and has them all the same.
+fn without_removals(found: Vec<(Found, Composed)>) -> Vec<(Found, Composed)> {
+    let drops = |composed: &Composed| composed.text.trim_start().to_uppercase().starts_with("DROP TABLE");
+    let makers: BTreeSet<usize> =
+        found.iter().filter(|(_, composed)| !drops(composed)).filter_map(|(found, _)| found.called.function).collect();
+    let stays = |(found, composed): &(Found, Composed)| {
+        !drops(composed) || found.called.function.is_none_or(|function| makers.contains(&function))
+    };
+    found.into_iter().filter(stays).collect()
 }
 
 /// What a text is for. One that ends with a mark of a parameter goes on somewhere else.
@@ -134,9 +149,7 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
             Kind::Symbol => false,
         };
         let read = evaluator.expression(at, 0).filter(|read| {
-            begins
-                && (code.is(at, Kind::Text) || read.is_composed)
-                && read.pieces.iter().any(Piece::is_known)
+            begins && (code.is(at, Kind::Text) || read.is_composed) && read.pieces.iter().any(Piece::is_known)
         });
         let Some(read) = read else {
             at += 1;

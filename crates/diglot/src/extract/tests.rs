@@ -559,14 +559,19 @@ fn constants_of_other_folders_are_followed() {
 fn a_part_is_known_by_the_name_behind_its_name() {
     let rust = "static TABLE: LazyLock<String> = LazyLock::new(|| env::var(\"LOTS\").unwrap());\n\
         fn all() { let table = TABLE.as_str(); query(&format!(\"SELECT id FROM {table} WHERE id > 1\")) }\n";
-    assert_eq!(
-        statements("lot.rs", rust),
-        pairs(&[("all", "built: SELECT id FROM {TABLE} WHERE id > 1")])
-    );
+    assert_eq!(statements("lot.rs", rust), pairs(&[("all", "built: SELECT id FROM {TABLE} WHERE id > 1")]));
     for name in ["TABLE", "table"] {
         let mut built = Built::default();
         built.texts.insert(name.to_owned(), "lot".to_owned());
         let file = Packages::new([("lot.rs", rust)], []).read("lot.rs", rust, Role::Statements, &built);
         assert_eq!(file.text[file.embedded[0].range.clone()], *"SELECT id FROM lot WHERE id > 1");
     }
+}
+
+#[test]
+fn a_function_that_only_drops_takes_no_table_from_the_schema() {
+    let rust = "fn make() { query(\"CREATE TABLE lot (id bigint)\") }\nfn end() { query(\"DROP TABLE lot\") }\n\
+                fn anew() { query(\"DROP TABLE bay\"); query(\"CREATE TABLE bay (id bigint)\") }\n";
+    let file = read("lot.rs", rust, Role::Schema);
+    assert_eq!(schema(&file), "CREATE TABLE lot (id bigint); DROP TABLE bay; CREATE TABLE bay (id bigint);");
 }

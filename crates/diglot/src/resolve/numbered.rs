@@ -26,7 +26,7 @@ pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<Stri
         let pairs = rest.iter().zip(others());
         names.extend(pairs.filter_map(|(param, facing)| Some((param.number.clone()?, facing.name.clone()))));
     }
-    if names.is_empty() && theirs.iter().all(|param| param.number.is_none()) {
+    if names.is_empty() && theirs.iter().any(|param| param.number.is_none()) {
         names = met_names(&ours, &theirs);
     }
     names

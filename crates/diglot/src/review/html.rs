@@ -440,6 +440,7 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
             let why = match ground {
                 Ground::Column => "one schema alone has the column",
                 Ground::Spelling => "a document's spelling, which is parsed",
+                Ground::RowId => "the new row's number, which SQLite's drivers give",
             };
             ("declared", format!("<span class=\"badge declared\">implied</span> {why}"))
         }

@@ -118,11 +118,15 @@ mod tests {
 
     #[test]
     fn a_column_is_held_as_the_program_writes_it() {
-        let sqlite = "CREATE TABLE bay (id INTEGER PRIMARY KEY, seen_at TEXT, shut_at TEXT, kept_ms INTEGER, told INTEGER);";
+        let sqlite =
+            "CREATE TABLE bay (id INTEGER PRIMARY KEY, seen_at TEXT, shut_at TEXT, kept_ms INTEGER, told INTEGER);";
         let pg = "CREATE TABLE bay (id bigint PRIMARY KEY, seen_at timestamptz, shut_at timestamptz, \
                   kept_ms timestamptz, told timestamptz);";
         let of = |code: &[&str]| {
-            proposed_of(sqlite, pg, code).into_iter().map(|(column, word)| format!("{column} {word}")).collect::<Vec<_>>()
+            proposed_of(sqlite, pg, code)
+                .into_iter()
+                .map(|(column, word)| format!("{column} {word}"))
+                .collect::<Vec<_>>()
         };
         let rest = ["bay.kept_ms milliseconds", "bay.told seconds"];
         assert_eq!(of(&[]), [&rest[..1], &["*.*_at rfc3339"], &rest[1..]].concat());

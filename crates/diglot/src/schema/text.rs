@@ -114,7 +114,9 @@ pub(super) fn normal(expr: &Expr) -> String {
         Expr::UnaryOp { op: UnaryOperator::Plus, expr: inner } => normal(inner),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } => format!("-{}", normal(inner)),
         Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. } => condition(expr),
-        Expr::BinaryOp { left, op: BinaryOperator::LongArrow | BinaryOperator::HashLongArrow, right } if is_text(right) => {
+        Expr::BinaryOp { left, op: BinaryOperator::LongArrow | BinaryOperator::HashLongArrow, right }
+            if is_text(right) =>
+        {
             format!("json_extract({}, {})", normal(left), steps(right))
         }
         Expr::BinaryOp { left, op, right } => {
@@ -211,11 +213,12 @@ fn is_text(expr: &Expr) -> bool {
 fn steps(path: &Expr) -> String {
     let text = normal(path);
     let inner = text.trim_matches('\'');
-    let keys: Vec<&str> = match (inner.strip_prefix("$."), inner.strip_prefix('{').and_then(|list| list.strip_suffix('}'))) {
-        (Some(keys), _) => keys.split('.').collect(),
-        (_, Some(list)) => list.split(',').map(str::trim).collect(),
-        _ => return text,
-    };
+    let keys: Vec<&str> =
+        match (inner.strip_prefix("$."), inner.strip_prefix('{').and_then(|list| list.strip_suffix('}'))) {
+            (Some(keys), _) => keys.split('.').collect(),
+            (_, Some(list)) => list.split(',').map(str::trim).collect(),
+            _ => return text,
+        };
     let is_plain = |key: &&str| !key.is_empty() && !key.contains(['.', '[', '"']) && key.parse::<i64>().is_err();
     if keys.iter().all(is_plain) { format!("'{}'", keys.join(".")) } else { text }
 }
