@@ -365,7 +365,12 @@ impl Pair {
                     let message = format!("schema: the indexes `{}` differ", item(index));
                     let (here, there) = ((index.span, says(index)), (other.span, says(other)));
                     self.facts += 1;
+                    let before = self.found.len();
                     self.differs("index", &item(index), message, here, Some(there), "write the same index in both");
+                    // What rows are found by is nothing that a program sees.
+                    if !index.unique && !other.unique {
+                        self.found[before..].iter_mut().for_each(|found| found.severity = Severity::Warning);
+                    }
                 }
                 None if finds_by_key(pg, index) => self.facts += 1,
                 None => self.index_alone(&item(index), (index, says(index)), "SQLite", pg),
