@@ -326,3 +326,15 @@ fn the_number_of_a_new_row_is_no_difference_where_nothing_is_generated() {
     let check = numbered(&conflict(lite), &post).run(&["check", "--format", "short"]);
     assert!(check.stdout.contains("error[columns-differ]: add:"), "{}", check.seen());
 }
+
+#[test]
+fn numbers_are_the_same_parameters_whichever_comes_first() {
+    let lite = "func move() { exec(`UPDATE Crate SET bay = $1 WHERE id IN (SELECT id FROM Crate WHERE bay = $2 ORDER BY id \
+                LIMIT 3)`) }\n";
+    let post = "func move() { exec(`WITH due AS (SELECT id FROM \"Crate\" WHERE bay = $2 ORDER BY id LIMIT 3) UPDATE \
+                \"Crate\" SET bay = $1 WHERE id IN (SELECT id FROM due)`) }\n";
+    let check = program(lite, post).run(&["check", "--format", "short"]);
+    assert!(!check.stdout.contains("param"), "{}", check.seen());
+    let check = program(lite, &post.replace("bay = $1", "bay = $3")).run(&["check", "--format", "short"]);
+    assert!(check.stdout.contains("param"), "{}", check.seen());
+}
