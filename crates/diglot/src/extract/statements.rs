@@ -12,7 +12,7 @@ use super::lists;
 use super::literal::Kind;
 use super::marks;
 use super::named::{Called, called, names};
-use super::package::{GROWING, Package};
+use super::package::{GROWING, Package, target_of};
 use crate::source::{Embedded, Role, SourceFile};
 
 /// A text that a program has.
@@ -143,6 +143,10 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
             found.extend(grown(package, file, one));
             continue;
         }
+        if let Some(behind) = goes_on(&evaluator, at) {
+            at = behind;
+            continue;
+        }
         let begins = match code.tokens[at].kind {
             Kind::Text => true,
             Kind::Word => ![".", "::"].contains(&code.before(at, 1)),
@@ -162,6 +166,17 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
         at = next;
     }
     found
+}
+
+/// The token behind an expression that gives a variable its own text with more behind it, which belongs to the text that
+/// the variable has: `query = query + " LIMIT 1"`.
+fn goes_on(evaluator: &Evaluator<'_, '_>, at: usize) -> Option<usize> {
+    let code = evaluator.code();
+    let own = target_of(code, at).filter(|_| code.before(at, 1) == "=").map(|name| code.word(name))?;
+    let read =
+        Evaluator { itself: Some(own), ..Evaluator::new(evaluator.package, evaluator.file) }.expression(at, 0)?;
+    let is_own = matches!(read.pieces.first(), Some(Piece::Hole { code, .. }) if code == own);
+    (is_own && read.pieces.len() > 1).then(|| read.end.max(at + 1))
 }
 
 /// A text that is begun by writing it into a variable: `write!(sql, "SELECT …")`, `fmt.Fprintf(&b, "SELECT …")`.
