@@ -183,6 +183,18 @@ func page(late bool) {
     }
 
     #[test]
+    fn a_name_hides_one_of_its_kind_from_there_on() {
+        let rust = "fn page(end: End) { let sql = \"SELECT id FROM lot\";\n\
+                    let sql = match end { End::First => format!(\"{sql} ORDER BY id\"), End::Last => format!(\"{sql} ORDER BY bay\"), \
+                    End::None => format!(\"{sql} WHERE id > 1\") };\n query(&sql); }";
+        let read = statements("lot.rs", rust);
+        let texts: Vec<&str> = read.iter().filter_map(|one| Some(one.split_once(": ")?.1)).collect();
+        let expected =
+            ["SELECT id FROM lot ORDER BY id", "SELECT id FROM lot ORDER BY bay", "SELECT id FROM lot WHERE id > 1"];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
     fn a_place_tells_what_stands_there() {
         let rust = r#"
 fn some(ids: &[i64], bay: &str, rows: usize) {

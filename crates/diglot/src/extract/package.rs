@@ -1,6 +1,7 @@
 //! The files of a folder, and the constants that they share.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::choices;
 use super::code::Code;
@@ -145,11 +146,15 @@ impl<'t> Package<'t> {
         let all = self.declarations.get(name).map_or(&[][..], Vec::as_slice);
         let local = all.iter().filter(|one| one.file == file && function.is_some() && one.function == function);
         let local: Vec<&Declaration> = local.collect();
-        if !local.is_empty() {
+        if let [only] = local.as_slice() {
             // The name itself stands in its own value.
-            let before = local.iter().filter(|one| one.value < at);
-            let only = before.max_by_key(|one| one.value)?;
-            return (local.len() == 1).then(|| (**only, is_changed(only)));
+            return (only.value < at).then(|| (**only, is_changed(only)));
+        }
+        if !local.is_empty() {
+            // Of names that hide each other the last one before it counts, in a block around it.
+            let is_seen = |one: &&&Declaration| one.value < at && scope(code, one.value).contains(&at);
+            let last = local.iter().filter(is_seen).max_by_key(|one| one.value)?;
+            return Some((**last, is_changed(last)));
         }
         let shared = all.iter().filter(|one| one.function.is_none() && self.are_together(one.file, file));
         let shared: Vec<&Declaration> = shared.collect();
@@ -258,6 +263,19 @@ impl<'t> Package<'t> {
         }
         uses > 0 || followed.contains(&within(file, value))
     }
+}
+
+/// The tokens at which a name is known that is given the value which begins here: from the end of the statement to that of
+/// the block.
+fn scope(code: &Code<'_>, value: usize) -> Range<usize> {
+    let (mut at, mut start) = (value, None);
+    while at < code.tokens.len() && code.word(at) != "}" {
+        if start.is_none() && at > value && (code.word(at) == ";" || is_line_end(code, at)) {
+            start = Some(at);
+        }
+        at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+    }
+    start.unwrap_or(at)..at
 }
 
 /// Whether a name is added to or given another value at a token.
