@@ -4,6 +4,7 @@
 //! are taken from the settings of sqlc, or from the names of folders and files.
 
 mod origin;
+mod storage;
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -96,6 +97,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     }
     if !is_crate && !check_only {
         check_workspace(root);
+    }
+    if has_pages {
+        storage::propose(root, !has_config)?;
     }
     advise(is_crate.then(|| manifest(root, &name)).as_deref(), &kept);
     match found {

@@ -144,11 +144,18 @@ fn by_cause(sources: &Sources, findings: Vec<(Diagnostic, usize)>) -> Vec<(Diagn
 
 /// What a finding says apart from the statement that it says it of; none where the pages' own words make it up.
 fn said(finding: &Diagnostic) -> Option<String> {
-    if finding.seal.is_some() && finding.rule != BUILT_TEXT.name {
+    let of_schema = finding.message.split_once(": ").filter(|(subject, _)| *subject == "schema");
+    if finding.seal.is_some() && finding.rule != BUILT_TEXT.name && of_schema.is_none() {
         return None;
     }
     let message = match finding.message.split_once(": ") {
-        Some(("schema", _)) => return None,
+        // What is said of a table or a column, whichever it is.
+        Some(("schema", rest)) => {
+            match rest.split_once('`').and_then(|(before, rest)| Some((before, rest.split_once('`')?))) {
+                Some((before, (_, rest))) => format!("{before}{rest}"),
+                None => return None,
+            }
+        }
         Some((_, rest)) => rest.to_owned(),
         None => finding.message.split_once("` ").map_or_else(|| finding.message.clone(), |(_, rest)| rest.to_owned()),
     };

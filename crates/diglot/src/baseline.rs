@@ -185,6 +185,11 @@ impl Baseline {
                     let finding = Diagnostic { severity: Severity::Error, ..finding };
                     left.push(finding.note(format!("{FILE} knows another `{}` here: this one is new", key.rule)));
                 }
+                // Columns and values that were in one order on the day of the baseline are exchanged now.
+                _ if finding.severity == Severity::Warning && finding.rule == rule::PARAM_ORDER_DIFFERS.name => {
+                    let finding = Diagnostic { severity: Severity::Error, ..finding };
+                    left.push(finding.note(format!("{FILE} knows nothing of this: the order has changed since then")));
+                }
                 _ => left.push(finding),
             }
         }

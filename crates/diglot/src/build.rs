@@ -100,6 +100,7 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
             }
         }
     }
+    inputs.named.iter().for_each(|path| watch_place(root, path));
     let divergences = inputs.config.divergences();
     watch_place(root, &divergences);
     watch_place(root, BASELINE);
@@ -203,7 +204,16 @@ pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs,
         }
     }
     let texts = files.iter().filter_map(|(path, bytes, _)| Some((path.as_str(), str::from_utf8(bytes).ok()?)));
-    let packages = Packages::new(texts);
+    let packages = Packages::new(texts.clone(), []);
+    inputs.named = folder.named(&packages)?;
+    let mut others = Vec::new();
+    for path in &inputs.named {
+        others.extend(folder.read(path)?.and_then(|bytes| Some((path.clone(), String::from_utf8(bytes).ok()?))));
+    }
+    let packages = match others.is_empty() {
+        true => packages,
+        false => Packages::new(texts, others.iter().map(|(path, text)| (path.as_str(), text.as_str()))),
+    };
     for (path, bytes, roles) in &files {
         add_for(&mut inputs, path, bytes, roles, &packages);
     }
@@ -396,6 +406,21 @@ impl Folder<'_> {
             known.is_some_and(|(stem, known)| !(stem.starts_with('.') || known == "go" && stem.ends_with("_test")))
         };
         Ok(names.into_iter().filter(counts).map(|name| format!("{folder}/{name}")).collect())
+    }
+
+    /// The files outside of what is read whose constants texts name.
+    fn named(&self, packages: &Packages<'_>) -> Result<Vec<String>, LoadError> {
+        let mut named = BTreeSet::new();
+        for place in packages.places() {
+            if extract::reads(&place) {
+                named.extend(Some(place).filter(|place| self.root.join(place).is_file()));
+                continue;
+            }
+            let is_code = |name: &String| name.ends_with(".go") && !name.ends_with("_test.go");
+            let files = self.below(&place, false)?.into_iter().filter(is_code);
+            named.extend(files.map(|name| format!("{place}/{name}")));
+        }
+        Ok(named.into_iter().collect())
     }
 
     /// The names of the files in a folder, and in those below it with their paths; none when it is not there.

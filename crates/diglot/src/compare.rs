@@ -31,6 +31,7 @@ use crate::normal::{Head, Node, Order, PairContext, Promised, ends_with_write, p
 use crate::project::Stats;
 use crate::rule;
 use crate::source::{Sources, Span};
+use crate::tree::{ExprKind, Part};
 
 pub(crate) use self::causes::told_once;
 pub(crate) use self::implied::Ground;
@@ -160,7 +161,7 @@ fn compare_with(
         sources,
         sqlite,
         pg,
-        texts_are_parsed: manner.texts_are_parsed,
+        manner,
         declared,
         named: BTreeSet::new(),
         found: Vec::new(),
@@ -178,7 +179,7 @@ fn compare_with(
     comparison.groups(&left, &right);
     comparison.result(&left, &right);
     comparison.params();
-    comparison.merge(manner.by_number);
+    comparison.merge();
     comparison.leftovers();
     Compared {
         found: comparison.found,
@@ -203,7 +204,7 @@ struct Pair<'p> {
     sources: &'p Sources,
     sqlite: &'p PageOf<'p>,
     pg: &'p PageOf<'p>,
-    texts_are_parsed: bool,
+    manner: Manner,
     declared: Vec<Declared>,
     /// The parameters in everything that differs, waived or not: they need no finding of their own.
     named: BTreeSet<String>,
@@ -355,6 +356,8 @@ impl Pair<'_> {
             // The condition of a join that is inner on one page alone stands in its WHERE.
             let is_moved = |node: Option<&Node>| node.is_none_or(|node| moved.contains(&node.key()));
             differences.retain(|d| kind != Kind::Where || !(is_moved(d.sqlite) && is_moved(d.pg)));
+            // A limit that both pages have is one, though the keys of one page's table make it needless.
+            differences.retain(|d| kind != Kind::Limit || d.sqlite.is_some() == d.pg.is_some() || !self.same_limits());
             // How a table is joined that one page alone reads is no difference of its own.
             differences.retain(|d| kind != Kind::Join || (d.sqlite.is_some() && d.pg.is_some()));
             self.count(ours.len() + theirs.len(), &differences);
@@ -415,6 +418,19 @@ impl Pair<'_> {
                 self.report(&difference, "", self.sqlite.raw.name_span, self.pg.raw.name_span);
             }
         }
+    }
+
+    /// Whether both pages have the same numbers behind LIMIT.
+    fn same_limits(&self) -> bool {
+        let limits = |page: &PageOf<'_>| -> Vec<String> {
+            let queries = page.tree.parts.iter().flat_map(Part::queries);
+            let numbers = queries.filter_map(|query| match &query.limit.as_ref()?.kind {
+                ExprKind::Number(text) => Some(text.clone()),
+                _ => None,
+            });
+            numbers.collect()
+        };
+        limits(self.sqlite) == limits(self.pg)
     }
 
     /// The names of both statements.
@@ -486,7 +502,7 @@ impl Pair<'_> {
             return;
         }
         let pages = Both { sqlite: self.sqlite, pg: self.pg };
-        if let Some(ground) = implied::ground(pages, difference, group, self.texts_are_parsed) {
+        if let Some(ground) = implied::ground(pages, difference, group, self.manner) {
             self.stats.implied += 1;
             self.stats.waived += 1;
             self.keep(|| [rows::differing(difference, group, Verdict::Implied(ground))]);
@@ -513,11 +529,11 @@ impl Pair<'_> {
     }
 
     /// Takes the differences over as findings, one for each cause.
-    fn merge(&mut self, by_number: bool) {
+    fn merge(&mut self) {
         self.slips();
         let (told, name) = (std::mem::take(&mut self.told), self.name().to_owned());
         self.found.extend(causes::merged(&name, told));
-        if by_number {
+        if self.manner.by_number {
             self.numbers();
         }
     }

@@ -5,16 +5,20 @@
 //! what is read is the same place in the file. A text that is put together from several places stands behind the end of
 //! the file, and every part of it knows where it is written.
 
+mod choices;
 mod code;
 mod expression;
 mod growth;
 mod holes;
+mod imports;
 mod kind;
 mod lists;
 mod literal;
+mod marked;
 mod marks;
 mod named;
 mod package;
+mod place;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -39,7 +43,7 @@ pub fn reads(path: &str) -> bool {
 ///
 /// A file of SQL that gives both has its schema before its first header.
 pub fn read(path: &str, text: &str, role: Role) -> SourceFile {
-    Packages::new([(path, text)]).read(path, text, role, &Built::default())
+    Packages::new([(path, text)], []).read(path, text, role, &Built::default())
 }
 
 /// What a file gives: statements, a schema, both, or neither. Of a file of SQL without headers its first statement tells.
@@ -70,30 +74,45 @@ struct Folder<'t> {
     package: Package<'t>,
     /// Where constants are named whose texts are followed.
     followed: BTreeSet<(usize, usize)>,
+    /// Where constants may stand that are not followed.
+    places: BTreeSet<String>,
 }
 
 impl<'t> Packages<'t> {
-    /// Takes files with their texts in; those of SQL are passed over.
-    pub fn new(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> Self {
+    /// Takes files with their texts in; those of SQL are passed over. From `others` nothing is taken but the constants
+    /// that these files name.
+    pub fn new(
+        files: impl IntoIterator<Item = (&'t str, &'t str)>,
+        others: impl IntoIterator<Item = (&'t str, &'t str)>,
+    ) -> Self {
+        let others: Vec<(&str, &str)> = others.into_iter().collect();
         let mut folders: BTreeMap<(&'t str, &'static str), Vec<(&'t str, Code<'t>)>> = BTreeMap::new();
         for (path, text) in files {
             let Some(language) = Language::of(path) else { continue };
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            folders.entry((folder, language.functions())).or_default().push((path, Code::new(text, language)));
+            folders.entry((folder(path), language.functions())).or_default().push((path, Code::new(text, language)));
         }
-        let folders = folders.into_iter().map(|(folder, files)| {
-            let (paths, codes) = files.into_iter().unzip();
-            let package = Package::new(codes);
-            let followed = statements::followed(&package);
-            (folder, Folder { paths, package, followed })
+        let folders = folders.into_iter().map(|((at, word), files)| {
+            let beside = others.iter().filter_map(|(path, text)| {
+                let language = Language::of(path).filter(|language| language.functions() == word)?;
+                (folder(path) != at).then(|| (*path, Code::new(text, language)))
+            });
+            let paths = files.iter().map(|(path, _)| *path).collect();
+            let package = Package::new(files, beside.collect());
+            let (followed, places) = statements::followed(&package);
+            ((at, word), Folder { paths, package, followed, places })
         });
         Self { folders: folders.collect() }
     }
 
+    /// The files and folders, by their paths below the project's folder, where constants may stand that texts name and
+    /// that none of the files has. Most of them are not there.
+    pub fn places(&self) -> BTreeSet<String> {
+        self.folders.values().flat_map(|folder| folder.places.iter().cloned()).collect()
+    }
+
     /// A file for one role; `built` says what stands for what only the running program knows.
     pub fn read(&self, path: &str, text: &str, role: Role, built: &Built) -> SourceFile {
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let known = Language::of(path).and_then(|language| self.folders.get(&(folder, language.functions())));
+        let known = Language::of(path).and_then(|language| self.folders.get(&(folder(path), language.functions())));
         let file = known.and_then(|known| Some((known, known.paths.iter().position(|one| *one == path)?)));
         match file {
             Some((Folder { package, followed, .. }, file)) => {
@@ -109,6 +128,11 @@ fn is_header(line: &str) -> bool {
     line.trim_start().strip_prefix("--").is_some_and(|rest| {
         rest.trim_start().strip_prefix("name").is_some_and(|rest| rest.trim_start().starts_with(':'))
     })
+}
+
+/// The folder of a file.
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// What of a file of SQL belongs to a role.

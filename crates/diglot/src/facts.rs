@@ -267,11 +267,9 @@ impl Collector<'_, '_> {
             let node = self.names.order_of_rows(query, span);
             self.push(Kind::Order, "", node);
         }
-        for (kind, value) in [(Kind::Limit, self.names.limit(query)), (Kind::Offset, offset(query))] {
-            if let Some(value) = value {
-                let node = self.names.expr(value);
-                self.push(kind, "", node);
-            }
+        let offset = offset(query).map(|offset| self.names.expr(offset));
+        for (kind, node) in [(Kind::Limit, self.names.limit(query)), (Kind::Offset, offset)] {
+            node.into_iter().for_each(|node| self.push(kind, "", node));
         }
         for lock in query.locks.iter().filter(|lock| !self.names.is_held_anyway(lock)) {
             let text = format!("for {} {}", lock.strength, lock.wait);

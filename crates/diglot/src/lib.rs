@@ -61,5 +61,5 @@ mod split;
 mod value;
 
 pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
-pub use pipeline::{BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report};
+pub use pipeline::{BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report, propose_storage};
 pub use project::{Detail, Inputs, Stats};

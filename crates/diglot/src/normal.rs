@@ -18,6 +18,7 @@ mod json;
 mod known;
 mod membership;
 mod negation;
+mod no_limit;
 mod no_offset;
 mod node;
 mod null_place;

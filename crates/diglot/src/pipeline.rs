@@ -55,6 +55,7 @@ pub use baseline_draft::{BaselineDraft, draft_baseline};
 pub(crate) use facing::{Facing, facing};
 pub(crate) use memory::{Memory, Opened};
 pub(crate) use read_project::{Partial, ReadProject};
+pub use schemas::propose_storage;
 pub use weighing::Weighed;
 
 /// What one run gives.

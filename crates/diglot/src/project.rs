@@ -42,6 +42,8 @@ pub struct Inputs {
     pub asking: bool,
     /// How much of a database is shown on which pages differ.
     pub detail: Detail,
+    /// Files of Go and Rust outside of the places of SQL, of which texts name constants.
+    pub named: Vec<String>,
     /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
     pub findings: Vec<Diagnostic>,
     /// How many threads work on the statements; with none and with one it is the caller's alone. What comes out is the

@@ -154,7 +154,11 @@ impl SourceFile {
 
     /// The file with another text, which differs in one place inside of a statement.
     pub(crate) fn changed(&self, text: &str) -> Self {
-        let same = self.text.bytes().zip(text.bytes()).take_while(|(old, new)| old == new).count();
+        // Where a blank is added before blanks, the change is as far in front as it can be.
+        let alike = |(old, new): &(u8, u8)| old == new;
+        let before = self.text.bytes().zip(text.bytes()).take_while(alike).count();
+        let behind = self.text.bytes().rev().zip(text.bytes().rev()).take_while(alike).count();
+        let same = before.min(self.text.len() - behind);
         let moved = |at: usize| (at + text.len()).saturating_sub(self.text.len());
         let start = |at: usize| if at <= same { at } else { moved(at) };
         let of = |own: &Embedded| Embedded {

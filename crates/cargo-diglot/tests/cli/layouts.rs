@@ -253,3 +253,88 @@ fn a_schema_that_is_put_together_is_told() {
     assert!(check.stdout.contains("warning[built-text]: make: `space`"), "{}", check.seen());
     assert_eq!(project.run(&["extract"]).code, Some(0));
 }
+
+#[test]
+fn constants_of_another_folder_are_compared() {
+    let project = program("", "");
+    project.write("words/words.go", "package words\n\nconst Late = \"late\"\n");
+    let source = |word: &str, mark: &str| {
+        format!(
+            "package store\n\nimport \"shop.test/words\"\n\nfunc late(bay string) {{\n\
+             \tquery(\"SELECT id FROM \\\"Crate\\\" WHERE bay = '\" + {word} + \"' AND size > {mark} ORDER BY id\")\n}}\n"
+        )
+    };
+    project.write("src/lite.go", source("words.Late", "?"));
+    project.write("src/post.go", source("words.Late", "$1"));
+    let check = project.check();
+    assert!(check.stderr.contains("1 pair, 0 findings"), "{}", check.seen());
+    project.write("src/post.go", source("\"soon\"", "$1"));
+    let check = project.run(&["check", "--format", "short"]);
+    assert!(check.stdout.contains("error[where-differs]: late:"), "{}", check.seen());
+}
+
+#[test]
+fn init_tells_how_times_may_be_held() {
+    let project = program("const layout = \"2006-01-02T15:04:05.000Z\"\n", "");
+    project.write(
+        "schema/lite.sql",
+        "CREATE TABLE crate (id INTEGER NOT NULL PRIMARY KEY, shut_at TEXT, seen_at TEXT);\n",
+    );
+    project.write(
+        "schema/post.sql",
+        "CREATE TABLE crate (id bigint PRIMARY KEY, shut_at timestamptz, seen_at timestamptz);\n",
+    );
+    let settings = project.read("diglot.toml");
+    let init = project.run(&["init"]);
+    assert!(init.stderr.contains("[storage]\n\"*.*_at\" = \"iso-ms\"\n"), "{}", init.seen());
+    assert_eq!(project.read("diglot.toml"), settings);
+    project.write("diglot.toml", format!("{settings}[storage]\n\"*.*_at\" = \"iso-ms\"\n"));
+    let init = project.run(&["init"]);
+    assert!(!init.stderr.contains("iso-ms"), "{}", init.seen());
+}
+
+#[test]
+fn columns_that_are_exchanged_after_the_baseline_fail() {
+    let lite = "func add() { exec(`INSERT INTO Crate (id, size) VALUES (:id, :size)`) }\n\
+                func all() { query(`SELECT id FROM crate ORDER BY size`) }\n";
+    let post = "func add() { exec(`INSERT INTO \"Crate\" (id, size) VALUES ($1, $2)`) }\n\
+                func all() { query(`SELECT id FROM \"Crate\" ORDER BY id`) }\n";
+    let project = program(lite, post);
+    assert_eq!(project.run(&["baseline"]).code, Some(0));
+    assert_eq!(project.check().code, Some(0));
+    project.edit("src/post.go", "(id, size)", "(size, id)");
+    let check = project.run(&["check", "--format", "short"]);
+    assert_eq!(check.code, Some(2), "{}", check.seen());
+    assert!(check.stdout.contains("error[param-order-differs]: add:"), "{}", check.seen());
+}
+
+#[test]
+fn the_number_of_a_new_row_is_no_difference_where_nothing_is_generated() {
+    let lite = "func add() { exec(`INSERT INTO Crate (bay, size) VALUES (?, ?)`) }\n";
+    let post = "func add() { query(`INSERT INTO \"Crate\" (bay, size) VALUES ($1, $2) RETURNING id`) }\n";
+    let numbered = |lite: &str, post: &str| {
+        let project = program(lite, post);
+        let table = "CREATE TABLE \"Crate\" (id bigserial PRIMARY KEY, bay text NOT NULL, size bigint NOT NULL);\n";
+        project.write("schema/post.sql", table);
+        project
+    };
+    let check = numbered(lite, post).run(&["check", "--format", "short"]);
+    assert!(!check.stdout.contains("add:"), "{}", check.seen());
+    // What a conflict leaves is no new row.
+    let conflict = |text: &str| text.replace("`)", " ON CONFLICT (id) DO NOTHING`)").replace(" RETURNING id ON", " ON");
+    let post = conflict(post).replace("NOTHING`)", "NOTHING RETURNING id`)");
+    let check = numbered(&conflict(lite), &post).run(&["check", "--format", "short"]);
+    assert!(check.stdout.contains("error[columns-differ]: add:"), "{}", check.seen());
+}
+
+#[test]
+fn numbers_are_the_same_parameters_whichever_comes_first() {
+    let lite = "func move() { exec(`UPDATE Crate SET bay = $1 WHERE id IN (SELECT id FROM Crate WHERE bay = $2 ORDER BY id \
+                LIMIT 3)`) }\n";
+    let post = "func move() { exec(`WITH due AS (SELECT id FROM \"Crate\" WHERE bay = $2 ORDER BY id LIMIT 3) UPDATE \
+                \"Crate\" SET bay = $1 WHERE id IN (SELECT id FROM due)`) }\n";
+    let check = program(lite, post).run(&["check", "--format", "short"]);
+    assert!(!check.stdout.contains("param"), "{}", check.seen());
+    let check = program(lite, &post.replace("bay = $1", "bay = $3")).run(&["check", "--format", "short"]);
+    assert!(check.stdout.contains("param"), "{}", check.seen());
+}

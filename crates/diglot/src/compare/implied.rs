@@ -1,11 +1,15 @@
 //! Differences that follow from what the project declares once: a column that one schema alone has, a clause that one of
-//! the databases never gets, and documents whose texts are parsed by whoever gets them.
+//! the databases never gets, documents whose texts are parsed by whoever gets them, and the number of a new row, which a
+//! driver of SQLite has without asking.
 
+use super::Manner;
 use super::difference::Difference;
 use crate::dialect::Both;
 use crate::facts::Kind;
 use crate::infer::PageOf;
 use crate::normal::{Node, Target};
+use crate::schema::Fill;
+use crate::tree::{Body, Rows, SourceKind};
 use crate::types::Base;
 
 /// Why a difference needs no declaration of its own.
@@ -17,6 +21,8 @@ pub(crate) enum Ground {
     Spelling,
     /// It is a clause of a text for both that one of them never gets (`[stripped]`).
     Stripped,
+    /// It is the number of the new row, which SQLite's drivers give without RETURNING.
+    RowId,
 }
 
 /// Whether a difference is implied.
@@ -24,9 +30,16 @@ pub(super) fn ground(
     pages: Both<&PageOf<'_>>,
     difference: &Difference<'_>,
     group: &str,
-    texts_are_parsed: bool,
+    manner: Manner,
 ) -> Option<Ground> {
-    if texts_are_parsed && group == "result" && difference.kind == Kind::Columns && is_spelling(pages, difference) {
+    if manner.by_number && group == "result" && difference.kind == Kind::Columns && is_row_id(pages, difference) {
+        return Some(Ground::RowId);
+    }
+    if manner.texts_are_parsed
+        && group == "result"
+        && difference.kind == Kind::Columns
+        && is_spelling(pages, difference)
+    {
         return Some(Ground::Spelling);
     }
     if is_stripped(pages, difference) {
@@ -42,6 +55,25 @@ fn is_stripped(pages: Both<&PageOf<'_>>, difference: &Difference<'_>) -> bool {
         (Some(node), None) => pages.pg.raw.is_left_out(node.span),
         _ => false,
     }
+}
+
+/// Whether Postgres alone gives the number of the one row that both pages write. What a conflict leaves is no new row,
+/// and SQLite's drivers go on telling of an older one then.
+fn is_row_id(pages: Both<&PageOf<'_>>, difference: &Difference<'_>) -> bool {
+    let (None, Some(node)) = (difference.sqlite, difference.pg) else { return false };
+    let written = pages.sqlite.tree.parts.iter().find_map(|part| match &part.body {
+        Body::Insert(insert) => Some(insert),
+        _ => None,
+    });
+    let Some(insert) = written else { return false };
+    let SourceKind::Table(table) = &insert.target.kind else { return false };
+    let is_new = insert.returning.is_empty() && insert.or.is_none() && insert.conflict.is_none();
+    let is_one = matches!(&insert.rows.rows, Rows::Values(rows, _) if rows.len() == 1);
+    let numbers = column(node).is_some_and(|(of, name)| {
+        let known = pages.sqlite.schema.tables.get(table).and_then(|table| table.column(&name));
+        of == *table && known.is_some_and(|column| matches!(column.fill, Fill::RowId | Fill::Numbered))
+    });
+    is_new && is_one && numbers
 }
 
 /// Whether the pages give the same document as text, which Postgres prints and SQLite has as it was written.

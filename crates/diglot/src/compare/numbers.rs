@@ -15,14 +15,18 @@ use crate::tree::{Body, Part};
 fn of(sources: &Sources, page: &PageOf<'_>) -> BTreeMap<String, (u32, Span)> {
     let mut uses: Vec<(&str, Span)> = page.tree.params.iter().map(|param| (param.name.as_str(), param.span)).collect();
     uses.sort_by_key(|(_, span)| *span);
-    let (mut numbers, mut last) = (BTreeMap::new(), 0);
+    let (mut numbers, mut last, mut named) = (BTreeMap::new(), 0, BTreeSet::new());
     for (name, span) in uses {
         let text = sources.text(span);
         let number = match text.strip_prefix(['$', '?']) {
             // A bare question mark has the number after the greatest one so far.
             Some("") => Some(last + 1),
             Some(digits) => digits.parse().ok(),
-            None => None,
+            // A name has the next number too.
+            None => {
+                last += u32::from(named.insert(name));
+                None
+            }
         };
         if let Some(number) = number {
             last = last.max(number);
@@ -77,6 +81,15 @@ impl Pair<'_> {
             (number != other).then(|| (name.clone(), (*number, *span), (*other, *facing)))
         };
         let differing: Vec<_> = ours.iter().filter_map(both).collect();
+        // Of what one page alone binds the numbers are part of what the baseline knows.
+        let alone = |own: &BTreeMap<String, (u32, Span)>, facing: &BTreeMap<String, (u32, Span)>| {
+            let lone = own.iter().filter(|(name, _)| !facing.contains_key(*name));
+            lone.map(|(name, (number, _))| format!("{name} {number}")).collect::<Vec<_>>()
+        };
+        let lone = [alone(&ours, &theirs), alone(&theirs, &ours)].concat().join("; ");
+        if let Some(first) = self.found.iter_mut().find(|finding| finding.seal.is_some()).filter(|_| !lone.is_empty()) {
+            first.seal = first.seal.as_ref().map(|own| digest::seal(&format!("{own} {lone}")));
+        }
         let Some((param, (number, span), (other, facing))) = differing.first() else {
             return self.named_beside_numbers();
         };

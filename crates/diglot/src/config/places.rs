@@ -78,7 +78,8 @@ impl Places {
         let (stem, ending) = name.rsplit_once('.')?;
         let is_here = |place: &String| path == place || Self::files(place) == (folder, ending);
         if self.of(dialect).iter().any(is_here) {
-            return Some(stem);
+            // Files of code in several folders are called by their ways from where these part.
+            return Some(self.way(dialect, path).unwrap_or(stem));
         }
         // Code in a folder below, or in a folder that is named without a pattern: it is called by its way there.
         let below = self.of(dialect).iter().filter_map(|place| {
@@ -95,6 +96,16 @@ impl Places {
     pub(crate) fn common<'p>(&self, path: &'p str) -> Option<&'p str> {
         let stems = Dialect::ALL.map(|dialect| self.stem(dialect, path));
         stems[0].filter(|_| stems[1].is_some())
+    }
+
+    /// The way to a file of code that is named itself, from the folder that all such files of its dialect have in common.
+    fn way<'p>(&self, dialect: Dialect, path: &'p str) -> Option<&'p str> {
+        let is_code = |path: &&String| path.ends_with(".go") || path.ends_with(".rs");
+        let files: Vec<&String> = self.of(dialect).iter().filter(is_code).collect();
+        files.iter().find(|file| **file == path)?;
+        let common = path.match_indices('/').map(|(at, _)| at + 1).rev();
+        let common = common.chain([0]).find(|length| files.iter().all(|file| file.starts_with(&path[..*length])));
+        path[common?..].rsplit_once('.').map(|(way, _)| way)
     }
 
     /// Whether the folders below count too, as in `storage/**/*.go`.

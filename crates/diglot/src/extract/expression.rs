@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use super::choices;
 use super::code::Code;
 use super::lists::{Item, items};
 use super::literal::{Kind, Language, unescaped};
+use super::marked::{Part, Which, parts};
 use super::marks;
-use super::package::Package;
+use super::package::{Package, Value};
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +19,38 @@ pub(super) enum Piece {
     Hole { path: String, code: String, place: Range<usize> },
     /// Texts of a list, of which some may be left out, with what stands between two of them.
     List { items: Vec<Item>, separator: String, place: Range<usize> },
+    /// Texts of which one stands there, or more or none: what branches of the program give.
+    Choice { items: Vec<Item>, place: Range<usize> },
 }
 
 impl Piece {
     pub(super) fn place(&self) -> &Range<usize> {
         match self {
-            Self::Known { place, .. } | Self::Hole { place, .. } | Self::List { place, .. } => place,
+            Self::Known { place, .. }
+            | Self::Hole { place, .. }
+            | Self::List { place, .. }
+            | Self::Choice { place, .. } => place,
         }
+    }
+
+    /// The same, shown at another place.
+    fn at(self, place: &Range<usize>) -> Self {
+        let all = |items: Vec<Item>| {
+            let moved =
+                |item: Item| Item { pieces: item.pieces.into_iter().map(|one| one.at(place)).collect(), ..item };
+            items.into_iter().map(moved).collect()
+        };
+        match self {
+            Self::Known { text, .. } => Self::Known { text, place: place.clone() },
+            Self::Hole { path, code, .. } => Self::Hole { path, code, place: place.clone() },
+            Self::List { items, separator, .. } => Self::List { items: all(items), separator, place: place.clone() },
+            Self::Choice { items, .. } => Self::Choice { items: all(items), place: place.clone() },
+        }
+    }
+
+    /// Whether some of it is known.
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self, Self::Known { .. } | Self::Choice { .. })
     }
 
     /// What stands for it in a part that nobody can follow.
@@ -32,6 +59,7 @@ impl Piece {
             Self::Known { text, .. } => text.trim(),
             Self::Hole { code, .. } => code,
             Self::List { separator, .. } => separator,
+            Self::Choice { items, .. } => items.first().and_then(|item| item.pieces.first()).map_or("", Self::code),
         }
     }
 }
@@ -40,7 +68,7 @@ impl Piece {
 pub(super) type Reference = (usize, usize);
 
 /// An expression as it was read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Expression {
     pub(super) pieces: Vec<Piece>,
     /// The token behind it.
@@ -50,6 +78,9 @@ pub(super) struct Expression {
     /// Whether it is more than one literal or one name.
     pub(super) is_composed: bool,
 }
+
+/// What stands between the names of one part that only the running program knows.
+pub(super) const ALSO: char = '\u{1}';
 
 /// How many brackets, calls and constants are followed through one another.
 const DEPTH: usize = 16;
@@ -79,17 +110,26 @@ const PIECES: usize = 5_000;
 pub(super) struct Evaluator<'p, 't> {
     pub(super) package: &'p Package<'t>,
     pub(super) file: usize,
+    /// A variable that stands for itself.
+    pub(super) itself: Option<&'t str>,
 }
 
-impl<'t> Evaluator<'_, 't> {
-    pub(super) fn code(&self) -> &Code<'t> {
+impl<'p, 't> Evaluator<'p, 't> {
+    pub(super) fn new(package: &'p Package<'t>, file: usize) -> Self {
+        Self { package, file, itself: None }
+    }
+
+    pub(super) fn code(&self) -> &'p Code<'t> {
         &self.package.files[self.file]
     }
 
     /// The expression that begins with this token.
     pub(super) fn expression(&self, at: usize, depth: usize) -> Option<Expression> {
+        let code = self.code();
         let mut whole = self.operand(at, depth)?;
-        while self.code().word(whole.end) == "+" && self.code().word(whole.end + 1) != "=" {
+        let mut is_sum = false;
+        while code.word(whole.end) == "+" && code.word(whole.end + 1) != "=" {
+            is_sum |= code.word(whole.end + 1).starts_with(|c: char| c.is_ascii_digit());
             let Some(next) = self.operand(whole.end + 1, depth) else {
                 let end = whole.end + 2;
                 whole.pieces.push(self.hole(whole.end + 1..end, String::new()));
@@ -105,7 +145,23 @@ impl<'t> Evaluator<'_, 't> {
                 return None;
             }
         }
+        if is_sum {
+            // A number that is calculated.
+            let end = whole.end;
+            return Some(Expression { pieces: vec![self.hole(at..end, String::new())], end, ..Expression::default() });
+        }
         Some(whole)
+    }
+
+    /// An element of the tuple that begins with this token, or of those that branches give.
+    pub(super) fn element(&self, at: usize, element: usize, depth: usize) -> Option<Expression> {
+        let code = self.code();
+        if ["if", "match"].contains(&code.word(at)) {
+            return choices::chosen(self, at, Some(element), depth);
+        }
+        let behind = code.behind(at);
+        let tokens = choices::tuple(self, &(at..behind), element)?;
+        Some(Expression { end: behind, ..self.argument(&tokens, depth) })
     }
 
     fn hole(&self, tokens: Range<usize>, path: String) -> Piece {
@@ -139,6 +195,9 @@ impl<'t> Evaluator<'_, 't> {
             Kind::Word if code.word(at).starts_with(|c: char| c.is_ascii_digit()) => {
                 let piece = Piece::Known { text: code.word(at).to_owned(), place: token.range.clone() };
                 Expression { pieces: vec![piece], end: at + 1, ..Expression::default() }
+            }
+            Kind::Word if code.language == Language::Rust && ["if", "match"].contains(&code.word(at)) => {
+                choices::chosen(self, at, None, depth)?
             }
             Kind::Word => self.named(at, depth)?,
             Kind::Symbol if code.word(at) == "[" && code.language == Language::Go => self.slice(at)?,
@@ -241,6 +300,10 @@ impl<'t> Evaluator<'_, 't> {
                     .expression(open + 1, depth + 1)
                     .filter(|inner| marks::repeated(&inner.pieces).is_some())
                     .map(|inner| Expression { pieces: vec![marks::hole(&inner.pieces)], ..inner }),
+                "new" if path == "String::new" => {
+                    let empty = Piece::Known { text: String::new(), place: code.written(at..behind).1 };
+                    Some(Expression { pieces: vec![empty], ..Expression::default() })
+                }
                 _ if PASSING.contains(&path.as_str()) || path.ends_with("QueryBuilder::new") => {
                     self.expression(open + 1, depth + 1).filter(|inner| inner.end + 1 == behind)
                 }
@@ -251,22 +314,34 @@ impl<'t> Evaluator<'_, 't> {
                 None => Expression { pieces: vec![self.hole(at..behind, path)], end: behind, ..Expression::default() },
             });
         }
-        if let Some(read) = self.package.constant(self.file, at, &path, depth) {
+        if let Some(read) = self.constant(at, &path, depth) {
             let mut references = read.references;
             references.push((self.file, end - 1));
             // What stands in another file is shown where it is named.
             let here = code.written(at..end).1;
-            let shown = |piece: Piece| match piece {
-                Piece::Known { text, .. } if read.file != self.file => Piece::Known { text, place: here.clone() },
-                Piece::Hole { path, code, .. } if read.file != self.file => {
-                    Piece::Hole { path, code, place: here.clone() }
-                }
-                piece => piece,
-            };
+            let is_here = read.file == self.file;
+            let shown = |piece: Piece| if is_here { piece } else { piece.at(&here) };
             let pieces = read.pieces.into_iter().map(shown).collect();
             return Some(Expression { pieces, end, references, is_composed: false });
         }
-        Some(Expression { pieces: vec![self.hole(at..end, path)], end, ..Expression::default() })
+        Some(Expression { pieces: vec![self.unknown(at, path, at..end, depth)], end, ..Expression::default() })
+    }
+
+    fn constant(&self, at: usize, path: &str, depth: usize) -> Option<Value> {
+        if self.itself == Some(path) {
+            return None;
+        }
+        self.package.constant(self.file, at, path, depth)
+    }
+
+    /// A name of which nobody knows the text, with what it is another name of.
+    fn unknown(&self, at: usize, path: String, tokens: Range<usize>, depth: usize) -> Piece {
+        let Some((behind, code)) = self.package.behind(self.file, at, &path, depth) else {
+            return self.hole(tokens, path);
+        };
+        let (written, place) = self.code().written(tokens);
+        let code = code.unwrap_or_else(|| written.to_owned());
+        Piece::Hole { path: format!("{path}{ALSO}{behind}"), code, place }
     }
 
     /// The arguments from this token to the bracket that closes them.
@@ -367,7 +442,7 @@ impl<'t> Evaluator<'_, 't> {
         let arguments = self.arguments(from, behind);
         let code = self.code();
         let format = self.expression(arguments.first()?.start, depth)?;
-        if format.pieces.iter().any(|piece| matches!(piece, Piece::Hole { .. })) {
+        if format.pieces.iter().any(|piece| !matches!(piece, Piece::Known { .. })) {
             return None;
         }
         let mut given: Vec<(Option<&str>, Expression)> = Vec::new();
@@ -431,13 +506,18 @@ impl<'t> Evaluator<'_, 't> {
         }
         let at = arguments.first()?.start;
         let place = self.code().tokens[at].inner.clone();
-        let Some(read) = self.package.constant(self.file, at, name, depth) else {
-            return Some((vec![Piece::Hole { path: name.to_owned(), code: name.to_owned(), place }], Vec::new()));
+        let Some(read) = self.constant(at, name, depth) else {
+            let hole = match self.package.behind(self.file, at, name, depth) {
+                Some((behind, code)) => {
+                    let (path, code) = (format!("{name}{ALSO}{behind}"), code.unwrap_or_else(|| name.to_owned()));
+                    Piece::Hole { path, code, place }
+                }
+                None => Piece::Hole { path: name.to_owned(), code: name.to_owned(), place },
+            };
+            return Some((vec![hole], Vec::new()));
         };
-        let shown = |piece: Piece| match piece {
-            Piece::Known { text, .. } if read.file != self.file => Piece::Known { text, place: place.clone() },
-            piece => piece,
-        };
+        let is_here = read.file == self.file;
+        let shown = |piece: Piece| if is_here { piece } else { piece.at(&place) };
         let mut references = read.references;
         references.push(read.within);
         Some((read.pieces.into_iter().map(shown).collect(), references))
@@ -447,79 +527,4 @@ impl<'t> Evaluator<'_, 't> {
 /// Whether a chain of constants is too long to be followed on.
 pub(super) fn is_too_deep(depth: usize) -> bool {
     depth > DEPTH
-}
-
-/// A part of a text into which others are filled.
-enum Part {
-    Text(Range<usize>),
-    Mark(Range<usize>, Which),
-}
-
-/// Which argument is meant.
-enum Which {
-    Next,
-    At(usize),
-    Name(String),
-}
-
-/// The parts of a text of `Sprintf` or `format!`.
-fn parts(text: &str, language: Language) -> Vec<Part> {
-    let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
-    let bytes = text.as_bytes();
-    let plain = |parts: &mut Vec<Part>, range: Range<usize>| {
-        if !range.is_empty() {
-            parts.push(Part::Text(range));
-        }
-    };
-    while at < bytes.len() {
-        let mark = match (language, bytes[at]) {
-            (Language::Go, b'%') => go_mark(text, at),
-            (Language::Rust, b'{' | b'}') => rust_mark(text, at),
-            _ => None,
-        };
-        let Some((end, mark)) = mark else {
-            at += 1;
-            continue;
-        };
-        match mark {
-            Some(mark) => {
-                plain(&mut parts, from..at);
-                parts.push(Part::Mark(at..end, mark));
-            }
-            // A sign that is written twice stands for itself.
-            None => plain(&mut parts, from..at + 1),
-        }
-        at = end;
-        from = end;
-    }
-    plain(&mut parts, from..text.len());
-    parts
-}
-
-/// A verb of Go: where it ends, and which argument it takes; none for a per cent sign.
-fn go_mark(text: &str, at: usize) -> Option<(usize, Option<Which>)> {
-    let rest = &text[at + 1..];
-    if rest.starts_with('%') {
-        return Some((at + 2, None));
-    }
-    let length = rest.find(|c: char| c.is_ascii_alphabetic())?;
-    let which = rest[..length].split_once('[').and_then(|(_, rest)| rest.split(']').next()?.parse::<usize>().ok());
-    let is_verb = rest[..length].chars().all(|c| c.is_ascii_digit() || "+-#.[]*".contains(c));
-    is_verb.then(|| (at + 2 + length, Some(which.map_or(Which::Next, |index| Which::At(index.saturating_sub(1))))))
-}
-
-/// A mark of Rust between braces.
-fn rust_mark(text: &str, at: usize) -> Option<(usize, Option<Which>)> {
-    let rest = &text[at..];
-    if rest.starts_with("{{") || rest.starts_with("}}") {
-        return Some((at + 2, None));
-    }
-    let end = rest.starts_with('{').then(|| rest.find('}')).flatten()?;
-    let name = rest[1..end].split(':').next().unwrap_or_default().trim();
-    let which = match name.parse::<usize>() {
-        Ok(index) => Which::At(index),
-        Err(_) if name.is_empty() => Which::Next,
-        Err(_) => Which::Name(name.to_owned()),
-    };
-    Some((at + end + 1, Some(which)))
 }

@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::expression::{Evaluator, Expression, Piece, Reference};
 use super::holes::{BOUND, LIST};
+use super::lists::Item;
 use super::literal::{Kind, Language};
 use super::package::{GROWING, Package};
 
@@ -30,6 +31,8 @@ pub(super) struct Growth<'p, 't> {
     pub(super) package: &'p Package<'t>,
     pub(super) file: usize,
     pub(super) variable: &'t str,
+    /// How many constants were followed to it.
+    pub(super) depth: usize,
 }
 
 impl<'t> Growth<'_, 't> {
@@ -38,7 +41,56 @@ impl<'t> Growth<'_, 't> {
     }
 
     fn read(&self, at: usize) -> Option<Expression> {
-        Evaluator { package: self.package, file: self.file }.expression(at, 0)
+        let itself = Some(self.variable);
+        Evaluator { itself, ..Evaluator::new(self.package, self.file) }.expression(at, self.depth + 1)
+    }
+
+    /// What the variable holds at a token, where it is given a value behind its first one or added to; none where nobody
+    /// can tell.
+    pub(super) fn value(&self, first: Expression, at: usize) -> Option<Expression> {
+        let code = self.code();
+        let end = code.functions[code.function_of(at)?].body.end.min(at);
+        let mut blocks: Vec<When> = Vec::new();
+        let (mut here, mut whole) = (first.end, first);
+        while here < end {
+            match code.word(here) {
+                "{" => blocks.push(block(code, here)),
+                "}" => _ = blocks.pop(),
+                word if word == self.variable && code.is(here, Kind::Word) && code.before(here, 1) != "." => {
+                    let when = together(&blocks);
+                    let (step, next) = match self.addition(here, &mut Vec::new()) {
+                        Step::Adds(all, next) => (all, next),
+                        Step::Begins(Some(read)) if read.end <= at => {
+                            whole = given(whole, when, &read)?;
+                            here = read.end;
+                            continue;
+                        }
+                        Step::Begins(_) => return Some(whole),
+                        Step::Reads => (Vec::new(), here + 1),
+                    };
+                    if next > end {
+                        break;
+                    }
+                    for (pieces, references) in step {
+                        whole.references.extend(&references);
+                        match when {
+                            When::Always => whole.pieces.extend(pieces),
+                            When::If | When::Else => {
+                                let place = pieces.first().map_or(0..0, |piece| piece.place().clone());
+                                let items = vec![Item { when, pieces, references }];
+                                whole.pieces.push(Piece::Choice { items, place });
+                            }
+                            When::Unclear => return None,
+                        }
+                    }
+                    here = next;
+                    continue;
+                }
+                _ => {}
+            }
+            here += 1;
+        }
+        Some(whole)
     }
 
     pub(super) fn additions(&self, from: usize) -> Vec<Addition> {
@@ -71,8 +123,8 @@ impl<'t> Growth<'_, 't> {
                             at = next;
                             continue;
                         }
-                        Step::Begins if blocks.is_empty() => break,
-                        Step::Begins | Step::Reads => {}
+                        Step::Begins(_) if blocks.is_empty() => break,
+                        Step::Begins(_) | Step::Reads => {}
                     }
                 }
                 _ => {}
@@ -102,19 +154,20 @@ impl<'t> Growth<'_, 't> {
             });
         }
         if code.word(at + 1) == "=" {
-            let Some(read) = self.read(at + 2) else { return Step::Begins };
+            let Some(read) = self.read(at + 2) else { return Step::Begins(None) };
             // `query = query + …` and `query = format!("{query} …")`.
             return match read.pieces.split_first() {
                 Some((Piece::Hole { code, .. }, rest)) if code == self.variable && !rest.is_empty() => {
                     Step::Adds(vec![(rest.to_vec(), read.references)], read.end)
                 }
-                _ => Step::Begins,
+                _ => Step::Begins(Some(read)),
             };
         }
         if code.word(at + 1) == "." && GROWING.contains(&code.word(at + 2)) {
             return self.calls(at, aliases);
         }
-        let is_handed = code.before(at, 1) == "mut" && code.before(at, 2) == "&" || code.before(at, 1) == "&";
+        let is_shared = code.before(at, 1) == "&" && code.language == Language::Go;
+        let is_handed = code.before(at, 1) == "mut" && code.before(at, 2) == "&" || is_shared;
         let opens = if code.before(at, 1) == "mut" { at.saturating_sub(3) } else { at.saturating_sub(2) };
         let writes = |name: &str| ["write", "writeln", "Fprintf", "Fprint"].contains(&name);
         let called = if code.before(opens, 1) == "!" { code.before(opens, 2) } else { code.before(opens, 1) };
@@ -123,7 +176,7 @@ impl<'t> Growth<'_, 't> {
             let open = call.map(|call| if code.word(call + 1) == "!" { call + 2 } else { call + 1 });
             if let Some(open) = open {
                 let behind = code.behind(open);
-                let evaluator = Evaluator { package: self.package, file: self.file };
+                let evaluator = Evaluator::new(self.package, self.file);
                 let read = evaluator.format(at + 2, behind);
                 return Step::Adds(vec![(read.pieces, read.references)], behind);
             }
@@ -189,9 +242,24 @@ impl<'t> Growth<'_, 't> {
 enum Step {
     /// It is added to; the token behind.
     Adds(Vec<(Vec<Piece>, Vec<Reference>)>, usize),
-    /// It is given another text.
-    Begins,
+    /// It is given another text, as far as that can be read.
+    Begins(Option<Expression>),
     Reads,
+}
+
+/// What a variable holds that is given another text under a condition.
+fn given(whole: Expression, when: When, read: &Expression) -> Option<Expression> {
+    let other = match when {
+        When::Always => return Some(Expression { end: whole.end, ..read.clone() }),
+        When::If => When::Else,
+        When::Else => When::If,
+        When::Unclear => return None,
+    };
+    let place = read.pieces.first().map_or(0..0, |piece| piece.place().clone());
+    let references = [whole.references.clone(), read.references.clone()].concat();
+    let item = |when, one: &Expression| Item { when, pieces: one.pieces.clone(), references: one.references.clone() };
+    let pieces = vec![Piece::Choice { items: vec![item(when, read), item(other, &whole)], place }];
+    Some(Expression { pieces, references, ..whole })
 }
 
 /// When something is done inside of all of these blocks. Behind `else` inside of `if` it is in neither of two texts.
@@ -224,6 +292,8 @@ pub(super) fn block(code: &Code<'_>, open: usize) -> When {
     let line: Vec<&str> = (first..open).map(|at| code.word(at)).collect();
     match line.as_slice() {
         ["else"] => When::Else,
+        // What stands behind two conditions of which neither holds is the text without both.
+        ["else", "if", ..] if code.word(code.behind(open)) != "else" && !is_behind_another(code, first) => When::Else,
         ["else", ..] => When::Unclear,
         line if line.iter().any(|word| ["for", "while", "loop", "match", "switch", "select"].contains(word)) => {
             When::Unclear
@@ -233,4 +303,12 @@ pub(super) fn block(code: &Code<'_>, open: usize) -> When {
         ["unsafe" | "{"] => When::Always,
         _ => When::Unclear,
     }
+}
+
+/// Whether an `else` follows a block that is itself behind `else`.
+fn is_behind_another(code: &Code<'_>, at: usize) -> bool {
+    let Some(close) = at.checked_sub(1).filter(|close| code.word(*close) == "}") else { return true };
+    let open = (0..close).rev().find(|open| code.word(*open) == "{" && code.behind(*open) == at);
+    let line = open.into_iter().flat_map(|open| (open.saturating_sub(24)..open).rev());
+    line.map(|at| code.word(at)).take_while(|word| !["{", "}", ";"].contains(word)).any(|word| word == "else")
 }

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::expression::Piece;
-use super::marks::MARKS;
+use super::expression::{ALSO, Piece};
+use super::marks::{self, MARKS};
+use super::place;
 
 /// The table `[built]`: what helpers and variables give that take part in texts which are put together.
 ///
@@ -27,8 +28,10 @@ pub struct Built {
 
 impl Built {
     fn names(said: &str, path: &str) -> bool {
-        let is_qualified = said.contains('.') && path.strip_prefix(said).is_some_and(|rest| rest.starts_with('.'));
-        said == path || path.rsplit(['.', ':']).next() == Some(said) || is_qualified
+        path.split(ALSO).any(|path| {
+            let is_qualified = said.contains('.') && path.strip_prefix(said).is_some_and(|rest| rest.starts_with('.'));
+            said == path || path.rsplit(['.', ':']).next() == Some(said) || is_qualified
+        })
     }
 
     fn has(all: &[String], path: &str) -> bool {
@@ -46,6 +49,14 @@ pub(super) struct Composed {
     pub(super) holes: Vec<Range<usize>>,
     /// The numbers of parameters that are known at run time alone, by where the program says them.
     numbers: BTreeMap<(usize, usize), usize>,
+    /// Whether the text is within the quotes of a value that only the running program knows.
+    is_within_value: bool,
+    /// Whether the text marks its parameters by `$1` or `?`.
+    is_numbered: bool,
+    /// Whether it marks them by names, `:bay`.
+    is_named: bool,
+    /// The marks of values, by how the program writes them.
+    values: BTreeMap<String, String>,
     /// The names of lists so far.
     lists: Vec<String>,
     conditions: usize,
@@ -53,18 +64,34 @@ pub(super) struct Composed {
 
 impl Composed {
     pub(super) fn new(pieces: &[Piece], built: &Built) -> Self {
-        let mut whole = Self::default();
+        let is_mark = |(at, mark): (usize, &str), text: &str| {
+            let next = text[at + mark.len()..].chars().next();
+            mark == "?" || next.is_none_or(|next| next.is_ascii_digit())
+        };
+        let is_numbered = pieces.iter().any(|piece| match piece {
+            Piece::Known { text, .. } => text.match_indices(['$', '?']).any(|found| is_mark(found, text)),
+            piece => marks::is_list(std::slice::from_ref(piece)),
+        });
+        let is_named = pieces.iter().any(|piece| match piece {
+            Piece::Known { text, .. } => text.match_indices([':', '@']).any(|(at, _)| {
+                let is_first = !text[..at].ends_with([':', '@']);
+                is_first && text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic())
+            }),
+            _ => false,
+        });
+        let mut whole = Self { is_numbered, is_named, ..Self::default() };
         for (at, piece) in pieces.iter().enumerate() {
             match piece {
                 Piece::Known { text, place } => whole.push(text, place),
-                // Lists are written out before.
-                Piece::List { place, .. } => whole.push("", place),
+                // Lists and choices are written out before.
+                Piece::List { place, .. } | Piece::Choice { place, .. } => whole.push("", place),
                 Piece::Hole { path, code, place } => {
-                    let next = pieces[at + 1..].iter().find_map(|piece| match piece {
-                        Piece::Known { text, .. } => Some(text.as_str()),
-                        Piece::Hole { .. } | Piece::List { .. } => None,
-                    });
-                    whole.fill(path, code, place, next.unwrap_or_default(), built);
+                    let next = match pieces.get(at + 1) {
+                        Some(Piece::Known { text, .. }) => text.as_str(),
+                        Some(piece) => piece.code(),
+                        None => "",
+                    };
+                    whole.fill(path, code, place, next, built);
                 }
             }
         }
@@ -72,19 +99,42 @@ impl Composed {
     }
 
     fn push(&mut self, text: &str, place: &Range<usize>) {
+        let mut from = 0;
+        if self.is_within_value {
+            // What stands in the quotes of a value belongs to it.
+            let Some(end) = text.find('\'') else { return };
+            self.is_within_value = false;
+            from = end + 1;
+        }
         let start = self.text.len();
-        self.text.push_str(text);
-        self.origins.push((start..self.text.len(), place.clone()));
+        self.text.push_str(&text[from..]);
+        let moved = if text.len() == place.len() { from } else { 0 };
+        self.origins.push((start..self.text.len(), place.start + moved..place.end));
     }
 
     fn fill(&mut self, path: &str, code: &str, place: &Range<usize>, next: &str, built: &Built) {
-        let before = self.text.trim_end();
-        let word = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_uppercase();
+        if self.is_within_value {
+            return;
+        }
         let text = built.texts.iter().find(|(said, _)| Built::names(said, path)).map(|(_, text)| text.clone());
-        let is_item = word.is_empty() && before.ends_with('(') || word == "IN";
+        let quote = place::quote(&self.text).filter(|_| text.is_none());
+        if let Some(open) = quote.filter(|open| place::takes_value(&self.text[..*open])) {
+            self.cut(open);
+            let filled = if place::is_list(&self.text) { self.list() } else { self.value(path, code) };
+            self.push(&filled, place);
+            self.is_within_value = true;
+            return;
+        }
+        let before = self.text.trim_end();
+        let word = place::last_word(before);
+        let is_value = path != MARKS && place::takes_value(before) && place::ends_value(next);
+        let is_list = place::is_list(before)
+            && (place::is_closed(next) || Built::has(&built.lists, path) || path == MARKS)
+            || word == "IN" && (Built::has(&built.lists, path) || path == MARKS);
+        let is_mark = self.text.ends_with(['$', '?']) && !next.starts_with(|c: char| c.is_alphanumeric());
         let filled = if let Some(text) = text {
             text
-        } else if path != MARKS && self.text.ends_with(['$', '?']) && !next.starts_with(|c: char| c.is_alphanumeric()) {
+        } else if path != MARKS && is_mark {
             // The number of a parameter, which are counted in the order of the text.
             let next = self.parameters() + 1;
             format!("{}", self.numbers.entry((place.start, place.end)).or_insert(next))
@@ -96,18 +146,13 @@ impl Composed {
             number.map_or_else(|| self.parameter(), |number| format!("${number}"))
         } else if path == MARKS && (before.ends_with("(?") || before.ends_with("VALUES") || before.ends_with(')')) {
             return self.fill_marks(code, place);
-        } else if let Some(row) = self.row(before).filter(|_| Built::has(&built.lists, path) || path == MARKS) {
+        } else if let Some(row) =
+            self.row(before).filter(|_| Built::has(&built.lists, path) || path == MARKS || place::is_closed(next))
+        {
             row
-        } else if (Built::has(&built.lists, path) || path == MARKS) && is_item || path == LIST {
-            let name = column_before(before);
-            let name = name.filter(|name| !self.lists.contains(name)).unwrap_or_else(|| {
-                let taken = |at: &usize| self.lists.contains(&counted("list", *at));
-                counted("list", (1..).find(|at| !taken(at)).unwrap_or(1))
-            });
-            let list = format!("sqlc.slice('{name}')");
-            self.lists.push(name);
-            if before.ends_with('(') { list } else { format!("({list})") }
-        } else if Built::has(&built.conditions, path) {
+        } else if is_list || path == LIST {
+            self.list()
+        } else if Built::has(&built.conditions, path) || place::joins_conditions(code) {
             self.conditions += 1;
             let name = counted("conditions", self.conditions);
             let upper = before.to_uppercase();
@@ -118,9 +163,12 @@ impl Composed {
                 _ => " WHERE ",
             };
             format!("{join}:{name} ")
-        } else if ["LIMIT", "OFFSET"].contains(&word.as_str()) {
-            // Whatever the program writes there is one number.
-            self.parameter()
+        } else if ["LIMIT", "OFFSET"].contains(&word.as_str()) || is_value {
+            // Whatever the program writes there is one value.
+            self.value(path, code)
+        } else if place::takes_rows(before, next) {
+            // One row stands for all.
+            String::new()
         } else {
             let start = self.text.len();
             self.push(&format!("{{{code}}}"), place);
@@ -128,6 +176,50 @@ impl Composed {
             return;
         };
         self.push(&filled, place);
+    }
+
+    /// A list behind IN, with its brackets where they are missing.
+    fn list(&mut self) -> String {
+        let before = self.text.trim_end();
+        let name = column_before(before);
+        let name = name.filter(|name| !self.lists.contains(name)).unwrap_or_else(|| {
+            let taken = |at: &usize| self.lists.contains(&counted("list", *at));
+            counted("list", (1..).find(|at| !taken(at)).unwrap_or(1))
+        });
+        let list = format!("sqlc.slice('{name}')");
+        let list = if before.ends_with('(') { list } else { format!("({list})") };
+        self.lists.push(name);
+        list
+    }
+
+    /// A parameter for a value that the program writes: under the name that it has there, unless the text numbers its
+    /// parameters or a function gives it, which may give a number. What is named twice is one parameter.
+    fn value(&mut self, path: &str, code: &str) -> String {
+        let called = code.split('(').next().unwrap_or_default();
+        let name = called.rsplit(['.', ':']).next().unwrap_or_default().to_lowercase();
+        let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_call = called.len() < code.len();
+        if is_name && !self.is_numbered && (self.is_named || !path.contains(ALSO)) {
+            return format!(":{name}");
+        }
+        let next = self.parameter();
+        match is_call || next == "?" {
+            true => next,
+            false => self.values.entry(code.to_owned()).or_insert(next).clone(),
+        }
+    }
+
+    /// Leaves out what stands behind a place.
+    fn cut(&mut self, at: usize) {
+        self.text.truncate(at);
+        for (range, place) in &mut self.origins {
+            let cut = range.start.min(at)..range.end.min(at);
+            if range.len() == place.len() {
+                place.end = place.start + cut.len();
+            }
+            *range = cut;
+        }
     }
 
     /// Marks behind the first of them: the other items of a list, or the other rows of VALUES.

@@ -122,13 +122,23 @@ fn written(evaluator: &Evaluator<'_, '_>, value: usize, depth: usize) -> Option<
     Some(given.iter().map(|one| item(evaluator, (When::Always, depth), one)).collect())
 }
 
-/// Pieces with their lists as they are with the items of which `taken` holds; none where a list has no item then.
+/// Pieces with their lists and choices as they are with the items of which `taken` holds; none where a list has no item
+/// then.
 pub(super) fn expanded(pieces: &[Piece], taken: &dyn Fn(When) -> bool) -> Option<Vec<Piece>> {
     let mut all = Vec::new();
     for piece in pieces {
-        let Piece::List { items, separator, place } = piece else {
-            all.push(piece.clone());
-            continue;
+        let (items, separator, place) = match piece {
+            Piece::List { items, separator, place } => (items, separator, place),
+            Piece::Choice { items, .. } => {
+                for item in items.iter().filter(|item| taken(item.when)) {
+                    all.extend(expanded(&item.pieces, taken)?);
+                }
+                continue;
+            }
+            Piece::Known { .. } | Piece::Hole { .. } => {
+                all.push(piece.clone());
+                continue;
+            }
         };
         let items: Vec<&Item> = items.iter().filter(|item| item.when == When::Unclear || taken(item.when)).collect();
         if items.is_empty() {
@@ -164,6 +174,7 @@ pub(super) fn told(pieces: Vec<Piece>) -> Vec<Piece> {
 /// Whether some item of a list is there under a condition alone.
 pub(super) fn is_open(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| match piece {
+        Piece::Choice { .. } => true,
         Piece::List { items, .. } => {
             items.iter().any(|item| matches!(item.when, When::If | When::Else) || is_open(&item.pieces))
         }

@@ -14,7 +14,7 @@ pub(super) fn repeated(pieces: &[Piece]) -> Option<usize> {
             // The number behind `$`.
             Piece::Hole { .. } if is_open => is_open = false,
             Piece::Hole { path, .. } if path == MARKS => marks += 1,
-            Piece::Hole { .. } | Piece::List { .. } => return None,
+            Piece::Hole { .. } | Piece::List { .. } | Piece::Choice { .. } => return None,
             Piece::Known { text, .. } => {
                 // What `Sprintf` and `format!` fill in behind `$` stands in the text of a closure as it is written.
                 let text = text.replace("$%d", "$1").replace("${}", "$1");

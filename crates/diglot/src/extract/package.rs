@@ -1,9 +1,13 @@
 //! The files of a folder, and the constants that they share.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
+use super::choices;
 use super::code::Code;
-use super::expression::{Evaluator, Piece, Reference, is_too_deep};
+use super::expression::{Evaluator, Expression, Piece, Reference, is_too_deep};
+use super::growth::Growth;
+use super::imports::{Elsewhere, Imports};
 use super::literal::{Kind, Language};
 use super::marks;
 
@@ -15,19 +19,28 @@ struct Declaration {
     name: usize,
     /// The first token of the value.
     value: usize,
+    /// Which element of its value it is given, of a tuple.
+    element: Option<usize>,
     /// The function that it is known in alone.
     function: Option<usize>,
 }
 
-/// Files that know each other's constants.
+/// Files that know each other's constants, and files of other folders whose constants they name.
 #[derive(Debug)]
 pub(super) struct Package<'t> {
+    /// The files of the folder, with those of other folders behind them.
     pub(super) files: Vec<Code<'t>>,
+    /// How many of the files are of the folder.
+    pub(super) own: usize,
+    paths: Vec<&'t str>,
+    imports: Vec<Imports>,
     declarations: BTreeMap<&'t str, Vec<Declaration>>,
     /// The names by the places of their values.
     values: BTreeMap<Reference, (&'t str, Declaration)>,
     /// Where names that are declared stand.
     uses: BTreeMap<&'t str, Vec<Reference>>,
+    /// What branches give, by its first token, with the value that they are branches of.
+    branches: BTreeMap<Reference, Reference>,
     /// Names that are given another value later, by file and function.
     changed: BTreeSet<(usize, Option<usize>, &'t str)>,
 }
@@ -42,12 +55,19 @@ pub(super) struct Value {
 }
 
 impl<'t> Package<'t> {
-    pub(super) fn new(files: Vec<Code<'t>>) -> Self {
+    pub(super) fn new(own: Vec<(&'t str, Code<'t>)>, others: Vec<(&'t str, Code<'t>)>) -> Self {
+        let count = own.len();
+        let (paths, files): (Vec<&str>, Vec<Code<'t>>) = own.into_iter().chain(others).unzip();
+        let imports = files.iter().zip(&paths).map(|(code, path)| Imports::new(code, path)).collect();
         let mut package = Self {
             files,
+            own: count,
+            paths,
+            imports,
             declarations: BTreeMap::new(),
             values: BTreeMap::new(),
             uses: BTreeMap::new(),
+            branches: BTreeMap::new(),
             changed: BTreeSet::new(),
         };
         for file in 0..package.files.len() {
@@ -57,7 +77,7 @@ impl<'t> Package<'t> {
             package.values.extend(all.iter().map(|one| ((one.file, one.value), (*name, *one))));
             package.uses.insert(name, Vec::new());
         }
-        for (file, code) in package.files.iter().enumerate() {
+        for (file, code) in package.files.iter().enumerate().take(count) {
             for at in 0..code.tokens.len() {
                 if let Some(uses) = package.uses.get_mut(code.word(at)).filter(|_| code.before(at, 1) != ".") {
                     uses.push((file, at));
@@ -69,7 +89,7 @@ impl<'t> Package<'t> {
 
     fn declare(&mut self, file: usize) {
         let code = &self.files[file];
-        let (mut declared, mut changed) = (Vec::new(), Vec::new());
+        let (mut declared, mut changed, mut branches) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..code.tokens.len() {
             if ![":=", "="].contains(&code.word(at)) {
                 continue;
@@ -79,10 +99,21 @@ impl<'t> Package<'t> {
                 changed.push((function, code.before(at, 2)));
                 continue;
             }
+            for (element, name) in elements(code, at).into_iter().enumerate() {
+                let one = Declaration { file, name, value: at + 1, element: Some(element), function };
+                declared.push((code.word(name), one));
+            }
             let Some((name, is_new)) = target(code, at) else { continue };
             let is_new = is_new || function.is_none() && code.language == Language::Go;
             match is_new {
-                true => declared.push((code.word(name), Declaration { file, name, value: at + 1, function })),
+                true => {
+                    let one = Declaration { file, name, value: at + 1, element: None, function };
+                    declared.push((code.word(name), one));
+                    if code.language == Language::Rust && ["if", "match"].contains(&code.word(at + 1)) {
+                        let all = choices::branches(code, at + 1).into_iter().flat_map(|(branches, _)| branches);
+                        branches.extend(all.map(|branch| ((file, branch.start), (file, at + 1))));
+                    }
+                }
                 false => changed.push((function, code.word(name))),
             }
         }
@@ -92,37 +123,94 @@ impl<'t> Package<'t> {
                 changed.push((code.function_of(at), code.word(at)));
             }
         }
+        self.branches.extend(branches);
         declared.into_iter().for_each(|(name, one)| self.declarations.entry(name).or_default().push(one));
         self.changed.extend(changed.into_iter().map(|(function, name)| (file, function, name)));
     }
 
-    /// The declaration that a name means at a token of a file.
+    /// The declaration that a name means at a token of a file, of what is given no other value later.
     fn declaration(&self, file: usize, at: usize, path: &str) -> Option<Declaration> {
+        self.found(file, at, path).filter(|(_, is_changed)| !is_changed).map(|(found, _)| found)
+    }
+
+    /// The declaration that a name means at a token of a file, and whether it is given another value later.
+    fn found(&self, file: usize, at: usize, path: &str) -> Option<(Declaration, bool)> {
         let code = &self.files[file];
         let name = path.rsplit("::").next().unwrap_or(path);
-        // A member of a value is no constant.
+        // A member of a value is no constant, and one of a package stands in another folder.
         if name.contains('.') {
-            return None;
+            return self.elsewhere(file, path).map(|found| (found, false));
         }
         let function = code.function_of(at);
-        let is_changed = |one: &&Declaration| self.changed.contains(&(one.file, one.function, name));
-        let all = self.declarations.get(name)?;
+        let is_changed = |one: &Declaration| self.changed.contains(&(one.file, one.function, name));
+        let all = self.declarations.get(name).map_or(&[][..], Vec::as_slice);
         let local = all.iter().filter(|one| one.file == file && function.is_some() && one.function == function);
         let local: Vec<&Declaration> = local.collect();
-        if !local.is_empty() {
+        if let [only] = local.as_slice() {
             // The name itself stands in its own value.
-            let before = local.iter().filter(|one| one.value < at);
-            let only = before.max_by_key(|one| one.value)?;
-            return (local.len() == 1 && !is_changed(only)).then_some(**only);
+            return (only.value < at).then(|| (**only, is_changed(only)));
         }
-        let shared: Vec<&Declaration> = all.iter().filter(|one| one.function.is_none()).collect();
+        if !local.is_empty() {
+            // Of names that hide each other the last one before it counts, in a block around it.
+            let is_seen = |one: &&&Declaration| one.value < at && scope(code, one.value).contains(&at);
+            let last = local.iter().filter(is_seen).max_by_key(|one| one.value)?;
+            return Some((**last, is_changed(last)));
+        }
+        let shared = all.iter().filter(|one| one.function.is_none() && self.are_together(one.file, file));
+        let shared: Vec<&Declaration> = shared.collect();
         let here: Vec<&&Declaration> = shared.iter().filter(|one| one.file == file).collect();
         let found = match (here.as_slice(), shared.as_slice()) {
             ([one], _) => **one,
             ([], [one]) => one,
+            ([], []) => return self.elsewhere(file, path).map(|found| (found, false)),
             _ => return None,
         };
-        (found.name != at && !is_changed(&found)).then_some(*found)
+        (found.name != at).then(|| (*found, is_changed(found)))
+    }
+
+    /// Whether files are of one folder.
+    fn are_together(&self, one: usize, other: usize) -> bool {
+        let folder = |file: usize| self.paths[file].rsplit_once('/').map_or("", |(folder, _)| folder);
+        match one < self.own || other < self.own {
+            true => one < self.own && other < self.own,
+            false => folder(one) == folder(other),
+        }
+    }
+
+    /// The declaration of a name that a file takes from another folder.
+    fn elsewhere(&self, file: usize, path: &str) -> Option<Declaration> {
+        self.imports[file].elsewhere(path).iter().find_map(|Elsewhere { places, name }| {
+            let all = self.declarations.get(name.as_str())?;
+            places.iter().find_map(|place| {
+                let is_there = |one: &&Declaration| {
+                    let path = self.paths[one.file];
+                    one.function.is_none()
+                        && (path == place || path.rsplit_once('/').is_some_and(|(at, _)| at == place))
+                };
+                all.iter().find(is_there).copied()
+            })
+        })
+    }
+
+    /// The places of other folders where the names of a file may stand, that nothing here declares.
+    pub(super) fn places(&self, file: usize, path: &str) -> Vec<String> {
+        match self.declaration(file, usize::MAX, path) {
+            Some(_) => Vec::new(),
+            None => self.imports[file].elsewhere(path).into_iter().flat_map(|one| one.places).collect(),
+        }
+    }
+
+    /// What is behind a name that is given another one alone, `table` of `let table = TABLE.as_str()`, or what a call gives:
+    /// what that is called, and how it is written where it is no call.
+    pub(super) fn behind(&self, file: usize, at: usize, path: &str, depth: usize) -> Option<(String, Option<String>)> {
+        if is_too_deep(depth) {
+            return None;
+        }
+        let found = self.declaration(file, at, path).filter(|found| found.element.is_none())?;
+        let read = Evaluator::new(self, found.file).expression(found.value, depth + 1)?;
+        let [Piece::Hole { path, code, .. }] = read.pieces.as_slice() else { return None };
+        let is_whole = is_end(&self.files[found.file], read.end) && !path.is_empty();
+        is_whole.then(|| (path.clone(), Some(code.clone()).filter(|code| !code.contains(['(', '[']))))
     }
 
     /// The text of a constant, if a constant it is and a text.
@@ -130,14 +218,22 @@ impl<'t> Package<'t> {
         if is_too_deep(depth) {
             return None;
         }
-        let found = self.declaration(file, at, path)?;
-        let read = Evaluator { package: self, file: found.file }.expression(found.value, depth + 1)?;
+        let (found, is_changed) = self.found(file, at, path)?;
+        let evaluator = Evaluator::new(self, found.file);
+        let read = match found.element {
+            Some(element) => evaluator.element(found.value, element, depth + 1)?,
+            None => evaluator.expression(found.value, depth + 1)?,
+        };
         // The whole value is the text, or it is something else that begins so.
+        let is_end = is_end(&self.files[found.file], read.end);
+        let is_text = |read: &Expression| read.pieces.iter().any(Piece::is_known) || marks::is_list(&read.pieces);
+        if !is_end || !is_text(&read) || is_changed && found.function.is_none() {
+            return None;
+        }
         let code = &self.files[found.file];
-        let is_end = matches!(code.word(read.end), "" | ";" | ")" | "}" | ",") || is_line_end(code, read.end);
-        let is_known = |piece: &Piece| matches!(piece, Piece::Known { .. });
-        let is_text = is_end && (read.pieces.iter().any(is_known) || marks::is_list(&read.pieces));
-        is_text.then_some(Value {
+        let growth = Growth { package: self, file, variable: code.word(found.name), depth: depth + 1 };
+        let read = if is_changed { growth.value(read, at)? } else { read };
+        is_text(&read).then_some(Value {
             pieces: read.pieces,
             references: read.references,
             file: found.file,
@@ -147,9 +243,13 @@ impl<'t> Package<'t> {
 
     /// Whether what is given to a name is a part of other texts alone: all that name it were followed.
     pub(super) fn is_part(&self, file: usize, value: usize, followed: &BTreeSet<Reference>) -> bool {
+        if let Some((file, value)) = self.branches.get(&(file, value)) {
+            return self.is_part(*file, *value, followed);
+        }
         let Some((name, own)) = self.values.get(&(file, value)) else { return false };
         let means_it = |other: usize, at: usize| {
-            self.declaration(other, at, name).is_some_and(|found| (found.file, found.value) == (file, value))
+            self.found(other, at, name).is_some_and(|(found, _)| (found.file, found.value) == (file, value))
+                && !adds(&self.files[other], at)
         };
         let mut uses = 0;
         for (other, at) in self.uses.get(name).into_iter().flatten() {
@@ -163,6 +263,39 @@ impl<'t> Package<'t> {
         }
         uses > 0 || followed.contains(&within(file, value))
     }
+}
+
+/// The tokens at which a name is known that is given the value which begins here: from the end of the statement to that of
+/// the block.
+fn scope(code: &Code<'_>, value: usize) -> Range<usize> {
+    let (mut at, mut start) = (value, None);
+    while at < code.tokens.len() && code.word(at) != "}" {
+        if start.is_none() && at > value && (code.word(at) == ";" || is_line_end(code, at)) {
+            start = Some(at);
+        }
+        at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+    }
+    start.unwrap_or(at)..at
+}
+
+/// Whether a name is added to or given another value at a token.
+fn adds(code: &Code<'_>, at: usize) -> bool {
+    let writes = |name: &str| ["write", "writeln", "Fprintf", "Fprint"].contains(&name);
+    let is_method = code.word(at + 1) == "." && GROWING.contains(&code.word(at + 2));
+    let is_given = code.word(at + 1) == "=" || code.word(at + 1) == "+" && code.word(at + 2) == "=";
+    let is_written = code.word(at + 1) == "," && (2..6).any(|back| writes(code.before(at, back)));
+    is_method || is_given || is_written
+}
+
+/// The names of a tuple that is given a value here: `let (first, second) = …`.
+fn elements(code: &Code<'_>, equals: usize) -> Vec<usize> {
+    if code.language != Language::Rust || code.word(equals) != "=" || code.before(equals, 1) != ")" {
+        return Vec::new();
+    }
+    let open = (0..equals).rev().take(40).find(|at| code.word(*at) == "(");
+    let Some(open) = open.filter(|open| code.before(*open, 1) == "let") else { return Vec::new() };
+    let names = (open + 1..equals - 1).filter(|at| code.is(*at, Kind::Word) && code.word(*at) != "mut");
+    names.collect()
 }
 
 /// A constant that is named inside of a text, `{NAME}`, where no token is.
@@ -182,6 +315,11 @@ pub(super) const GROWING: [&str; 9] = [
     "separated",
     "push_unseparated",
 ];
+
+/// Whether a value ends before this token.
+fn is_end(code: &Code<'_>, at: usize) -> bool {
+    matches!(code.word(at), "" | ";" | ")" | "}" | ",") || is_line_end(code, at)
+}
 
 fn is_line_end(code: &Code<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|at| code.tokens.get(at)) else { return true };

@@ -12,7 +12,7 @@ use super::lists;
 use super::literal::Kind;
 use super::marks;
 use super::named::{Called, called, names};
-use super::package::{GROWING, Package};
+use super::package::{GROWING, Package, target_of};
 use crate::source::{Embedded, Role, SourceFile};
 
 /// A text that a program has.
@@ -27,9 +27,21 @@ struct Found {
     tokens: Range<usize>,
 }
 
-/// The references to constants that stand in texts of a package.
-pub(super) fn followed(package: &Package<'_>) -> BTreeSet<Reference> {
-    (0..package.files.len()).flat_map(|file| texts(package, file)).flat_map(|found| found.references).collect()
+/// What stands in the texts of a package: the references to constants, and the places of other folders that may have
+/// what nothing here declares.
+pub(super) fn followed(package: &Package<'_>) -> (BTreeSet<Reference>, BTreeSet<String>) {
+    let (mut references, mut places) = (BTreeSet::new(), BTreeSet::new());
+    for file in 0..package.own {
+        for found in texts(package, file) {
+            references.extend(found.references);
+            let names = found.pieces.iter().filter_map(|piece| match piece {
+                Piece::Hole { path, code, .. } if !code.contains('(') => Some(path),
+                _ => None,
+            });
+            places.extend(names.flat_map(|name| package.places(file, name)));
+        }
+    }
+    (references, places)
 }
 
 /// Reads a file of a package.
@@ -49,6 +61,10 @@ pub(super) fn file(
         })
         .filter(|(found, composed)| role_of(found, composed) == Some(role))
         .collect();
+    let found = match role {
+        Role::Statements => found,
+        Role::Schema => without_removals(found),
+    };
     let parts: Vec<(&Called, &str, &str)> =
         found.iter().map(|(found, composed)| (&found.called, composed.text.as_str(), found.behind)).collect();
     let mut reader = Reading::new(code.text);
@@ -60,6 +76,17 @@ pub(super) fn file(
         }
     }
     reader.file(path, code.text, role)
+}
+
+/// A schema without what a function drops that makes nothing: a program may drop its tables, and has them all the same.
+fn without_removals(found: Vec<(Found, Composed)>) -> Vec<(Found, Composed)> {
+    let drops = |composed: &Composed| composed.text.trim_start().to_uppercase().starts_with("DROP TABLE");
+    let makers: BTreeSet<usize> =
+        found.iter().filter(|(_, composed)| !drops(composed)).filter_map(|(found, _)| found.called.function).collect();
+    let stays = |(found, composed): &(Found, Composed)| {
+        !drops(composed) || found.called.function.is_none_or(|function| makers.contains(&function))
+    };
+    found.into_iter().filter(stays).collect()
 }
 
 /// What a text is for. One that ends with a mark of a parameter goes on somewhere else.
@@ -108,12 +135,16 @@ fn in_place(code: &Code<'_>, found: &Found, composed: &Composed) -> bool {
 /// All texts of a file that may be SQL.
 fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
     let code = &package.files[file];
-    let evaluator = Evaluator { package, file };
+    let evaluator = Evaluator::new(package, file);
     let (mut found, mut at) = (Vec::new(), 0);
     while at < code.tokens.len() {
         if let Some(one) = written(&evaluator, at) {
             at = one.tokens.end;
             found.extend(grown(package, file, one));
+            continue;
+        }
+        if let Some(behind) = goes_on(&evaluator, at) {
+            at = behind;
             continue;
         }
         let begins = match code.tokens[at].kind {
@@ -122,9 +153,7 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
             Kind::Symbol => false,
         };
         let read = evaluator.expression(at, 0).filter(|read| {
-            begins
-                && (code.is(at, Kind::Text) || read.is_composed)
-                && read.pieces.iter().any(|piece| matches!(piece, Piece::Known { .. }))
+            begins && (code.is(at, Kind::Text) || read.is_composed) && read.pieces.iter().any(Piece::is_known)
         });
         let Some(read) = read else {
             at += 1;
@@ -137,6 +166,17 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
         at = next;
     }
     found
+}
+
+/// The token behind an expression that gives a variable its own text with more behind it, which belongs to the text that
+/// the variable has: `query = query + " LIMIT 1"`.
+fn goes_on(evaluator: &Evaluator<'_, '_>, at: usize) -> Option<usize> {
+    let code = evaluator.code();
+    let own = target_of(code, at).filter(|_| code.before(at, 1) == "=").map(|name| code.word(name))?;
+    let read =
+        Evaluator { itself: Some(own), ..Evaluator::new(evaluator.package, evaluator.file) }.expression(at, 0)?;
+    let is_own = matches!(read.pieces.first(), Some(Piece::Hole { code, .. }) if code == own);
+    (is_own && read.pieces.len() > 1).then(|| read.end.max(at + 1))
 }
 
 /// A text that is begun by writing it into a variable: `write!(sql, "SELECT …")`, `fmt.Fprintf(&b, "SELECT …")`.
@@ -177,14 +217,14 @@ fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
     };
     let known = found.pieces.first().is_some_and(|piece| match piece {
         Piece::Known { text, .. } => begins(text.trim_start()) || kind(text).is_some(),
-        Piece::Hole { .. } | Piece::List { .. } => true,
+        Piece::Hole { .. } | Piece::List { .. } | Piece::Choice { .. } => true,
     });
     let additions = match variable.filter(|_| known) {
-        Some(variable) => Growth { package, file, variable }.additions(found.tokens.end),
+        Some(variable) => Growth { package, file, variable, depth: 0 }.additions(found.tokens.end),
         None => Vec::new(),
     };
     let additions = with_lists_of_marks(additions);
-    let has_list = found.pieces.iter().any(|piece| matches!(piece, Piece::List { .. }));
+    let has_list = found.pieces.iter().any(|piece| matches!(piece, Piece::List { .. } | Piece::Choice { .. }));
     if additions.is_empty() && !has_list {
         return vec![found];
     }

@@ -68,7 +68,7 @@ func some() { db.Query(fmt.Sprintf("SELECT name FROM lot LIMIT %d", n)) }
         ("Move_delete_lot", "DELETE FROM lot"),
         ("Move_select_lot_2", "SELECT count(*) FROM lot"),
         ("all", "built: SELECT name FROM lot ORDER BY {column}"),
-        ("some", "SELECT name FROM lot LIMIT $1"),
+        ("some", "SELECT name FROM lot LIMIT :n"),
     ];
     assert_eq!(statements("lot.go", text), pairs(&expected));
 }
@@ -194,7 +194,7 @@ fn constants_of_other_files_of_the_folder_are_followed_and_shown_where_they_are_
         ("store/lot.go", "package store\nconst pick = \"SELECT \" + lotColumns + \" FROM lot\"\n"),
         ("other/names.go", "package other\nconst lotColumns = \"no\"\n"),
     ];
-    let packages = Packages::new(files);
+    let packages = Packages::new(files, []);
     let (path, text) = files[1];
     let file = packages.read(path, text, Role::Statements, &Built::default());
     let one = &file.embedded[0];
@@ -273,7 +273,7 @@ func (s *store) cols() { s.db.Query("SELECT " + s.columns() + " FROM lot WHERE i
         texts: [("columns".to_owned(), "id, bay".to_owned())].into(),
         ..Built::default()
     };
-    let packages = Packages::new([("lot.go", go)]);
+    let packages = Packages::new([("lot.go", go)], []);
     let file = packages.read("lot.go", go, Role::Statements, &built);
     let read: Vec<String> = file
         .embedded
@@ -292,9 +292,10 @@ func (s *store) cols() { s.db.Query("SELECT " + s.columns() + " FROM lot WHERE i
         "SELECT id, bay FROM lot WHERE id = $1",
     ];
     assert_eq!(read, expected);
-    // Without a word nobody takes responsibility: every one of them is told.
+    // Without a word nobody takes responsibility: what its place does not tell is told.
     let file = packages.read("lot.go", go, Role::Statements, &Built::default());
-    assert!(file.embedded.len() == 6 && file.embedded.iter().all(|one| !one.holes.is_empty()));
+    let built = file.embedded.iter().filter(|one| !one.holes.is_empty());
+    assert_eq!(built.map(|one| one.name.as_str()).collect::<Vec<_>>(), ["in", "some", "cols"]);
 }
 
 #[test]
@@ -372,7 +373,7 @@ func (d *DB) Any(bays []string) {
 }
 "#;
     let built = Built { parameters: vec!["placeholder".to_owned()], ..Built::default() };
-    let file = Packages::new([("lot.go", go)]).read("lot.go", go, Role::Statements, &built);
+    let file = Packages::new([("lot.go", go)], []).read("lot.go", go, Role::Statements, &built);
     let read: Vec<(&str, String)> = file
         .embedded
         .iter()
@@ -473,7 +474,7 @@ func (s *store) Given(parts []string) { s.db.Query("SELECT id FROM lot WHERE " +
         ("Add", "INSERT INTO lot (id, bay) VALUES (?, ?)"),
         ("Some", "SELECT bay FROM lot WHERE id IN (sqlc.slice('id'))"),
         ("Each", "DELETE FROM bay WHERE id IN (sqlc.slice('id'))"),
-        ("Given", "built: SELECT id FROM lot WHERE {strings.Join(parts, \" AND \")}"),
+        ("Given", "SELECT id FROM lot WHERE :conditions"),
     ];
     assert_eq!(statements("lot.go", go), pairs(&expected));
     let rust = r#"
@@ -542,4 +543,51 @@ fn what_a_file_gives_is_told_by_what_stands_in_it() {
     assert_eq!(gives("a.go", "const all = `CREATE TABLE lot (id INT)`\n"), [Role::Schema]);
     assert_eq!(gives("a.go", "const all = `SELECT id FROM lot`\nconst t = `DROP TABLE lot`\n"), both);
     assert_eq!(gives("a.rs", "const WORDS: &str = \"no SQL\";\n"), none);
+}
+
+#[test]
+fn constants_of_other_folders_are_followed() {
+    let go = "package lite\nimport \"shop.test/stock/words\"\n\
+        const late = \"SELECT id FROM lot WHERE state = '\" + words.Late + \"'\"\n\
+        const open = \"SELECT id FROM lot ORDER BY \" + words.Open\n";
+    let words = "package words\nconst stem = \"la\"\nconst Late = stem + \"te\"\n";
+    let rust = "use names::words::{OPEN, LATE};\n\
+        fn open() { query(&format!(\"SELECT id FROM lot WHERE state = '{OPEN}' ORDER BY {LATE}\")) }\n";
+    let files = [("store/lite/lot.go", go), ("lots/src/lot.rs", rust)];
+    let alone = Packages::new(files, []);
+    for place in ["words", "names/src/words.rs"] {
+        assert!(alone.places().contains(place), "{:?}", alone.places());
+    }
+    let others = [("words/words.go", words), ("names/src/words.rs", "pub const OPEN: &str = \"open\";\n")];
+    let packages = Packages::new(files, others);
+    let read = |(path, text): (&str, &str)| {
+        let file = packages.read(path, text, Role::Statements, &Built::default());
+        let of = |one: &crate::source::Embedded| (file.text[one.range.clone()].to_owned(), one.holes.len());
+        file.embedded.iter().map(of).collect::<Vec<_>>()
+    };
+    let go = read(files[0]);
+    assert_eq!(go[0], ("SELECT id FROM lot WHERE state = 'late'".to_owned(), 0));
+    assert_eq!(go[1].1, 1);
+    assert_eq!(read(files[1]), [("SELECT id FROM lot WHERE state = 'open' ORDER BY {LATE}".to_owned(), 1)]);
+}
+
+#[test]
+fn a_part_is_known_by_the_name_behind_its_name() {
+    let rust = "static TABLE: LazyLock<String> = LazyLock::new(|| env::var(\"LOTS\").unwrap());\n\
+        fn all() { let table = TABLE.as_str(); query(&format!(\"SELECT id FROM {table} WHERE id > 1\")) }\n";
+    assert_eq!(statements("lot.rs", rust), pairs(&[("all", "built: SELECT id FROM {TABLE} WHERE id > 1")]));
+    for name in ["TABLE", "table"] {
+        let mut built = Built::default();
+        built.texts.insert(name.to_owned(), "lot".to_owned());
+        let file = Packages::new([("lot.rs", rust)], []).read("lot.rs", rust, Role::Statements, &built);
+        assert_eq!(file.text[file.embedded[0].range.clone()], *"SELECT id FROM lot WHERE id > 1");
+    }
+}
+
+#[test]
+fn a_function_that_only_drops_takes_no_table_from_the_schema() {
+    let rust = "fn make() { query(\"CREATE TABLE lot (id bigint)\") }\nfn end() { query(\"DROP TABLE lot\") }\n\
+                fn anew() { query(\"DROP TABLE bay\"); query(\"CREATE TABLE bay (id bigint)\") }\n";
+    let file = read("lot.rs", rust, Role::Schema);
+    assert_eq!(schema(&file), "CREATE TABLE lot (id bigint); DROP TABLE bay; CREATE TABLE bay (id bigint);");
 }

@@ -220,6 +220,8 @@ impl Changes<'_> {
                 self.filter(Some(right));
             }
             ExprKind::Bool(true) => {}
+            // What holds of every row is no condition.
+            ExprKind::Number(text) if text != "0" => {}
             _ => self.push(super::CONJUNCT, filter.span, "TRUE"),
         }
     }

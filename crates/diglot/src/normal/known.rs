@@ -1,12 +1,11 @@
-//! Values of which more is known: never NULL, a flag, no limit.
+//! Values of which more is known: never NULL, a flag.
 //!
 //! # Why
 //!
 //! `max(a, b)` of SQLite is NULL as soon as one argument is, `greatest` of Postgres skips NULLs: they are the same when no
 //! argument can be NULL, and `COALESCE(max(a, b), a, b)` skips NULLs too. A flag is `= 1` on SQLite and itself, or
-//! `= TRUE`, on Postgres. A negative LIMIT is none on SQLite, as NULL is on Postgres. A column is never NULL when
-//! Postgres declares it so, or the project that no program writes one; a field of a document when the project declares that
-//! none lacks it.
+//! `= TRUE`, on Postgres. A column is never NULL when Postgres declares it so, or the project that no program writes one; a
+//! field of a document when the project declares that none lacks it.
 //!
 //! # The same
 //!
@@ -17,8 +16,6 @@
 //! pg:     SELECT greatest(t.maybe, 3) AS c FROM t
 //! sqlite: SELECT t.n AS c FROM t WHERE t.flag = 1
 //! pg:     SELECT t.n AS c FROM t WHERE t.flag
-//! sqlite: SELECT t.n AS c FROM t ORDER BY t.n LIMIT -1
-//! pg:     SELECT t.n AS c FROM t ORDER BY t.n
 //! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', json_extract(t.doc, '$.hits') + 1)
 //! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', to_jsonb((t.doc ->> 'hits')::bigint + 1))
 //! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', t.n)
@@ -45,7 +42,7 @@ use super::{DIGITS, Function, Head, Names, Node, json, negation};
 use crate::dialect::Dialect;
 use crate::schema;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, JoinKind, Query, Source, SourceId, SourceKind};
+use crate::tree::{Expr, ExprKind, JoinKind, Source, SourceId, SourceKind};
 use crate::types::Base;
 
 /// What `[json]` says of a field that no document lacks.
@@ -290,21 +287,6 @@ impl Names<'_> {
         };
         let declared = self.json_type(member.kids.first()?, &path.dotted()).filter(|word| *word == "bool")?;
         (self.dialect() == Dialect::Pg).then(|| (json::declared(member.clone(), declared), is_true))
-    }
-
-    /// The limit of a query; a negative one is none on SQLite.
-    pub(crate) fn limit<'q>(&self, query: &'q Query) -> Option<&'q Expr> {
-        let limit = query.limit.as_ref()?;
-        if self.has_one_row(query) {
-            return None;
-        }
-        let none = match (&limit.kind, self.statement.dialect) {
-            (ExprKind::Unary { op, expr }, Dialect::Sqlite) => op == "-" && matches!(expr.kind, ExprKind::Number(_)),
-            (ExprKind::Number(text), Dialect::Sqlite) => text.starts_with('-'),
-            (ExprKind::Null, Dialect::Pg) => true,
-            _ => false,
-        };
-        (!none).then_some(limit)
     }
 }
 

@@ -15,6 +15,8 @@
 //! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = u.name || :name
 //! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name WHERE u.name <> :name
 //! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name WHERE u.name <> excluded.name
+//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
+//! pg:     INSERT INTO u (n, name) VALUES (:n, :name::text) ON CONFLICT (n) DO UPDATE SET name = excluded.name
 //! ```
 //!
 //! # Not the same
@@ -87,6 +89,11 @@ pub(super) fn written<'t>(insert: &'t Insert, column: &str) -> Option<&'t Expr> 
             _ => return None,
         },
         Rows::Set { .. } | Rows::Query(_) => return None,
+    };
+    // A cast says of which type a parameter is.
+    let value = match &value.kind {
+        ExprKind::Cast { expr, to, base: Some(base) } if is_plain(base) && !to.contains('(') => expr,
+        _ => value,
     };
     matches!(value.kind, ExprKind::Param(_) | ExprKind::Number(_)).then_some(value)
 }

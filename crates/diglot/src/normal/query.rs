@@ -68,7 +68,8 @@ impl Names<'_> {
             kids.push(self.order_of_rows(query, query.span));
         }
         if let Some(limit) = self.limit(query) {
-            kids.push(Node::list(Form::Limit, vec![self.expr(limit)], limit.span));
+            let span = limit.span;
+            kids.push(Node::list(Form::Limit, vec![limit], span));
         }
         if let Some(offset) = super::offset(query) {
             kids.push(Node::list(Form::Offset, vec![self.expr(offset)], offset.span));

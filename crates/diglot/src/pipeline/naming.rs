@@ -17,10 +17,16 @@ use crate::project::Inputs;
 use crate::rule;
 use crate::source::{FileId, Sources, Span};
 
-/// A name without the words that say which database it is for.
+/// Words at the end of a name that only say that it is one of a statement.
+const STATEMENTS: [&str; 6] = ["stmt", "statement", "sql", "query", "qry", "cmd"];
+
+/// A name without the words that say which database it is for, and that it is a statement's.
 fn neutral(name: &str) -> String {
     let words = || name.split('_').filter(|word| !word.is_empty());
-    let kept: Vec<&str> = words().filter(|word| Dialect::of_word(word).is_none()).collect();
+    let mut kept: Vec<&str> = words().filter(|word| Dialect::of_word(word).is_none()).collect();
+    if kept.len() > 1 && kept.last().is_some_and(|last| STATEMENTS.contains(last)) {
+        kept.pop();
+    }
     if kept.is_empty() { name.to_owned() } else { kept.join("_") }
 }
 

@@ -13,7 +13,7 @@ use crate::emitted::{EmittedText, Variant};
 use crate::infer::{PageOf, Signature};
 use crate::page::{Annotation, AnnotationKind, Lent, Page, RawStatement};
 use crate::project::Inputs;
-use crate::rule::Rule;
+use crate::rule::{self, Rule};
 use crate::schema::Schema;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::Statement;
@@ -230,8 +230,13 @@ impl<'a> ReadProject<'a> {
                 unread = Some(texts.collect::<Vec<_>>().join("\u{0}"));
             }
         }
-        let is_wanted =
-            |finding: &&Diagnostic| finding.severity == Severity::Error && config.generate.asks_for(finding);
+        // An order that differs is an error beside a baseline that does not know it.
+        let is_new_order =
+            |finding: &Diagnostic| self.inputs.baseline.is_some() && finding.rule == rule::PARAM_ORDER_DIFFERS.name;
+        let is_wanted = |finding: &&Diagnostic| {
+            let fails = finding.severity == Severity::Error || is_new_order(finding);
+            fails && config.generate.asks_for(finding)
+        };
         let errors = found.iter().filter(is_wanted);
         let mut keys: Vec<Key> =
             errors.map(|finding| Key::of(sources, finding, name.to_owned(), unread.as_deref())).collect();

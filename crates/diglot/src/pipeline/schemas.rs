@@ -6,7 +6,7 @@ use crate::dialect::{Both, Dialect};
 use crate::page::Annotation;
 use crate::rule;
 use crate::schema::allowed::Allowed;
-use crate::schema::{self, Schema};
+use crate::schema::{self, Proposal, Schema};
 use crate::source::FileId;
 use crate::split;
 
@@ -48,6 +48,14 @@ pub(super) fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> (
     schema::storage::settle(&inputs.config, &mut schemas, &declared);
     schema::words::settle(&inputs.config, &mut schemas);
     (schemas, declared)
+}
+
+/// Lines of `[storage]` for the columns of which neither the settings nor the schemas say how SQLite holds their times.
+pub fn propose_storage(inputs: &Inputs) -> Vec<Proposal> {
+    let (schemas, _) = settled_schemas(inputs, &mut Vec::new());
+    let files = inputs.statement_files(Dialect::Sqlite);
+    let code: Vec<&str> = files.into_iter().map(|(id, _)| inputs.sources.file(id).shown()).collect();
+    schema::proposed(&schemas, &code)
 }
 
 /// What is declared of the schemas, in migrations and beside them.

@@ -409,6 +409,14 @@ impl Lower<'_> {
                 self.hints.entry(param.clone()).or_insert_with(|| name.to_owned());
             }
             ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => self.hint(expr, name),
+            // What is chosen from is one of several values for the same place.
+            ExprKind::Call { name: called, args, .. } if ["coalesce", "ifnull"].contains(&called.as_str()) => {
+                args.iter().for_each(|arg| self.hint(arg, name));
+            }
+            ExprKind::Case { branches, otherwise, .. } => {
+                let values = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref());
+                values.for_each(|value| self.hint(value, name));
+            }
             _ => {}
         }
     }

@@ -26,8 +26,25 @@ pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<Stri
         let pairs = rest.iter().zip(others());
         names.extend(pairs.filter_map(|(param, facing)| Some((param.number.clone()?, facing.name.clone()))));
     }
-    if names.is_empty() && theirs.iter().all(|param| param.number.is_none()) {
+    if names.is_empty() && theirs.iter().any(|param| param.number.is_none()) {
         names = met_names(&ours, &theirs);
+    }
+    if names.is_empty() {
+        names = numbers_names(&ours, &theirs);
+    }
+    names
+}
+
+/// The names of the facing page for the same numbers, where each meets the same column on both pages: the texts may name
+/// those that meet one column in another order.
+fn numbers_names(ours: &[&ParamUse], theirs: &[&ParamUse]) -> BTreeMap<String, String> {
+    let mut names = BTreeMap::new();
+    for own in ours {
+        let facing = theirs.iter().find(|facing| facing.number == own.number).filter(|facing| facing.met == own.met);
+        let Some((number, facing)) = own.number.clone().zip(facing) else { return BTreeMap::new() };
+        if facing.name != own.name {
+            names.insert(number, facing.name.clone());
+        }
     }
     names
 }

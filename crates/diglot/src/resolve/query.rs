@@ -257,23 +257,39 @@ impl Lower<'_> {
         select
     }
 
-    /// `SELECT unnest(list)` of Postgres gives the rows of `SELECT e FROM unnest(list) AS e`.
+    /// `SELECT unnest(list)` of Postgres gives the rows of `SELECT e FROM unnest(list) AS e`, and several lists side by
+    /// side those of `unnest(list, other)`.
     fn reads_rows_of_call(&mut self, select: &mut Select) {
-        let ([], [column], Dialect::Pg) = (select.from.as_slice(), select.columns.as_mut_slice(), self.dialect) else {
-            return;
-        };
-        let ExprKind::Call { name, args, .. } = &column.expr.kind else { return };
-        let gives_values = ["unnest", "jsonb_array_elements", "jsonb_array_elements_text", "generate_series"];
-        if !gives_values.contains(&name.as_str()) || args.is_empty() {
+        if !select.from.is_empty() || self.dialect != Dialect::Pg {
             return;
         }
-        let (columns, _) = table_functions::columns(self.dialect, name, args, None);
-        let (name, args) = (name.clone(), args.clone());
-        let (id, span) = (self.new_source(), column.expr.span);
-        let (element, ty) = columns.first().cloned().unwrap_or_else(|| (name.clone(), None));
-        column.expr = Expr { kind: ExprKind::Column { source: id, column: element }, ty, span };
+        let gives_values = ["unnest", "jsonb_array_elements", "jsonb_array_elements_text", "generate_series"];
+        let call = |expr: &Expr| match &expr.kind {
+            ExprKind::Call { name, args, .. } if gives_values.contains(&name.as_str()) && !args.is_empty() => {
+                Some((name.clone(), args.clone()))
+            }
+            _ => None,
+        };
+        let calls: Vec<(String, Vec<Expr>)> = select.columns.iter().filter_map(|column| call(&column.expr)).collect();
+        let are_lists = calls.iter().all(|(name, args)| name == "unnest" && args.len() == 1);
+        let Some((name, _)) = calls.first().filter(|_| calls.len() == 1 || are_lists) else { return };
+        let args: Vec<Expr> = calls.iter().flat_map(|(_, args)| args.iter().cloned()).collect();
+        let (known, _) = table_functions::columns(self.dialect, name, &args, None);
+        let id = self.new_source();
+        let mut columns = Vec::new();
+        let mut span = None;
+        for column in select.columns.iter_mut().filter(|column| call(&column.expr).is_some()) {
+            let place = columns.len();
+            let (element, ty) = known.get(place).cloned().unwrap_or_else(|| (name.clone(), None));
+            let element = if place == 0 { element } else { format!("{element}_{}", place + 1) };
+            span.get_or_insert(column.expr.span);
+            let kind = ExprKind::Column { source: id, column: element.clone() };
+            column.expr = Expr { kind, ty: ty.clone(), span: column.expr.span };
+            columns.push((element, ty));
+        }
         let kind = SourceKind::Function { name: name.clone(), args };
-        select.from.push(Source { id, alias: name, kind, join: None, columns, span });
+        let span = span.unwrap_or(select.span);
+        select.from.push(Source { id, alias: name.clone(), kind, join: None, columns, span });
     }
 
     fn distinct(&mut self, node: &ast::Select) -> Option<(Vec<Expr>, Span)> {

@@ -206,9 +206,11 @@ impl Lower<'_> {
         let finding = match near {
             None if is_quoted => {
                 let message = format!("`{}` writes a text in double quotes, which are for names", self.name);
-                Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no column is called so")
+                let finding = Diagnostic::warning(rule::UNKNOWN_COLUMN, message, span, "no column is called so")
                     .note("a SQLite that is built to take it for a text then does, others refuse the statement")
-                    .help("write it in single quotes")
+                    .help("write it in single quotes");
+                self.report(finding);
+                return Expr { kind: ExprKind::Text(ident.value.clone()), ty: Some(Type::required(Base::Text)), span };
             }
             None => Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column"),
             Some(near) => Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column")

@@ -441,6 +441,7 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
                 Ground::Column => "one schema alone has the column",
                 Ground::Spelling => "a document's spelling, which is parsed",
                 Ground::Stripped => "a clause that one database never gets",
+                Ground::RowId => "the new row's number, which SQLite's drivers give",
             };
             ("declared", format!("<span class=\"badge declared\">implied</span> {why}"))
         }

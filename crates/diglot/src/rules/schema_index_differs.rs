@@ -3,7 +3,7 @@
 //! # What it finds
 //!
 //! An index on one side only, or one of the same name with other keys or another predicate. An index by itself is
-//! found by its keys, whatever its name.
+//! found by its keys, whatever its name. Of indexes that are not unique it is a warning.
 //!
 //! # Why it bites
 //!

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{By, Check, Column, Fill, ForeignKey, Index, Schema, Table, storage, words};
+use super::{By, Check, Column, Fill, ForeignKey, Index, Schema, Table, storage, type_pairs, words};
 use crate::config::{Config, DIVERGENCES, FILE};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
@@ -148,9 +148,10 @@ impl Pair {
         self.facts += 3;
         let is_bounded = || {
             let mut conditions = table.checks.iter().flat_map(|check| &check.conjuncts);
-            bound(theirs).is_some_and(|bound| conditions.any(|condition| *condition == bound))
+            type_pairs::bound(theirs).is_some_and(|bound| conditions.any(|condition| *condition == bound))
+                || type_pairs::fits(ours, theirs)
         };
-        let types = || types(ours, theirs).filter(|_| !is_bounded());
+        let types = || type_pairs::fault(ours, theirs).filter(|_| !is_bounded());
         let unfit = || storage::unfit(&table.name, ours, theirs).or_else(types);
         if let Some((why, help)) = storage::counted(table, ours, theirs).or_else(unfit) {
             let (here, there) = both(&ours.declared, &theirs.declared);
@@ -363,7 +364,12 @@ impl Pair {
                     let message = format!("schema: the indexes `{}` differ", item(index));
                     let (here, there) = ((index.span, says(index)), (other.span, says(other)));
                     self.facts += 1;
+                    let before = self.found.len();
                     self.differs("index", &item(index), message, here, Some(there), "write the same index in both");
+                    // What rows are found by is nothing that a program sees.
+                    if !index.unique && !other.unique {
+                        self.found[before..].iter_mut().for_each(|found| found.severity = Severity::Warning);
+                    }
                 }
                 None if finds_by_key(pg, index) => self.facts += 1,
                 None => self.index_alone(&item(index), (index, says(index)), "SQLite", pg),
@@ -504,17 +510,11 @@ fn guards_type(condition: &String, sqlite: &Table, pg: &Table) -> bool {
             Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => vec![format!("json_valid({name})")],
             Base::Enum(ref words) => vec![words_check(name, &words.words)],
             Base::Uuid => vec![format!("=(16, length({name}))"), format!("=(length({name}), 16)")],
-            Base::Text => bound(other).into_iter().collect(),
+            Base::Text => type_pairs::bound(other).into_iter().collect(),
             _ => Vec::new(),
         };
         texts.contains(condition)
     })
-}
-
-/// The check of SQLite that says what the length of a `varchar(30)` says.
-fn bound(pg: &Column) -> Option<String> {
-    let length = ["varchar(", "character varying("].iter().find_map(|name| pg.declared.strip_prefix(name))?;
-    Some(format!("<=(length({}), {})", pg.name, length.strip_suffix(')')?.trim()))
 }
 
 /// The check of SQLite that lets a column hold the words of an enum and no others.
@@ -522,60 +522,6 @@ fn words_check(column: &str, words: &[String]) -> String {
     let mut words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
     words.sort();
     format!("in({column}, list({}))", words.join(", "))
-}
-
-/// What is wrong with a pair of types, and what to write.
-fn types(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
-    let name = pg.declared.split('(').next().unwrap_or_default().trim();
-    let same = "declare types that hold the same values in both schemas".to_owned();
-    if Base::finer(&sqlite.ty.base, &pg.ty.base).is_none() {
-        return Some((format!("`{}` and `{}` do not hold the same values", sqlite.declared, pg.declared), same));
-    }
-    if matches!(name, "real" | "float4") {
-        let why = format!("Postgres keeps 4 bytes of `{}`, SQLite 8", pg.declared);
-        return Some((why, "write `double precision` on Postgres".to_owned()));
-    }
-    if matches!(pg.ty.base, Base::Text) && pg.declared.contains('(') {
-        let why = format!("Postgres refuses or pads texts by `{}`, SQLite keeps any text", pg.declared);
-        return Some((why, "write `text` on Postgres, with a CHECK of the length in both schemas".to_owned()));
-    }
-    if matches!(name, "char" | "character" | "bpchar") {
-        return Some((format!("Postgres pads texts by `{}`", pg.declared), "write `text` on Postgres".to_owned()));
-    }
-    let width = match pg.ty.base {
-        Base::Int16 => 16,
-        Base::Int32 => 32,
-        Base::Int64 => 64,
-        _ => return collations(sqlite, pg),
-    };
-    let meant = match sqlite.declared.as_str() {
-        "smallint" | "int2" | "tinyint" => Some(16),
-        "mediumint" | "int4" => Some(32),
-        "bigint" | "int8" => Some(64),
-        _ => None,
-    };
-    if meant.is_some_and(|meant| meant != width) {
-        let why = format!("`{}` and `{}` have another width", sqlite.declared, pg.declared);
-        return Some((why, same));
-    }
-    (width < 64 && pg.name.ends_with("_ms")).then(|| {
-        let why = format!("milliseconds since 1970 do not fit into `{}`", pg.declared);
-        (why, "write `bigint` on Postgres".to_owned())
-    })
-}
-
-fn collations(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
-    let named = |column: &Column| {
-        let name = column.collation.clone().unwrap_or_default();
-        let bytes = ["", "binary", "c", "posix", "default", "ucs_basic"].contains(&name.as_str());
-        if bytes { String::new() } else { name }
-    };
-    let (ours, theirs) = (named(sqlite), named(pg));
-    (ours != theirs).then(|| {
-        let word = |name: &str| if name.is_empty() { "by bytes".to_owned() } else { format!("by `{name}`") };
-        let why = format!("SQLite compares it {}, Postgres {}", word(&ours), word(&theirs));
-        (why, "drop the collation, and compare by an expression that both have, such as `lower(x)`".to_owned())
-    })
 }
 
 fn same_fill(sqlite: &Column, pg: &Column) -> bool {

@@ -89,6 +89,13 @@ impl Check {
         Self { name, condition: whole, conjuncts, written, holds_of_all_rows, ranges, span }
     }
 
+    /// Gives it another text.
+    pub(super) fn say(&mut self, condition: &Expr) {
+        self.condition = text::condition(condition);
+        self.conjuncts = text::conjuncts(condition);
+        self.written = condition.to_string();
+    }
+
     /// Takes in that it holds of all rows.
     pub(super) fn hold(&mut self) {
         self.holds_of_all_rows = true;
@@ -219,9 +226,22 @@ impl ForeignKey {
 }
 
 impl Table {
+    /// Takes what stands in double quotes in checks, and is no column, for the texts that they are on SQLite.
+    pub(super) fn take_quoted_texts(&mut self) {
+        let mut checks = std::mem::take(&mut self.checks);
+        for check in checks.iter_mut().filter(|check| check.written.contains('"')) {
+            if let Some(expr) = text::expression(&check.written, Dialect::Sqlite) {
+                check.say(&text::with_quoted_texts(&expr, |name| self.column(name).is_some()));
+            }
+        }
+        self.checks = checks;
+    }
+
     /// Removes what stands on a column that is gone.
     pub(super) fn forget_column(&mut self, column: &str) {
         self.indexes.retain(|index| index.columns().all(|name| name != column));
+        // Either engine refuses to drop a column that another one's condition names, or drops the condition too.
+        self.checks.retain(|check| check.apart(Dialect::Pg).iter().all(|one| !one.names.contains(column)));
         self.foreign_keys.retain(|key| !key.columns.iter().any(|name| name == column));
     }
 
@@ -234,9 +254,7 @@ impl Table {
         }
         for check in &mut self.checks {
             if let Some(expr) = text::renamed(&check.written, old, new) {
-                check.condition = text::condition(&expr);
-                check.conjuncts = text::conjuncts(&expr);
-                check.written = expr.to_string();
+                check.say(&expr);
             }
             if let Some(range) = check.ranges.remove(old) {
                 check.ranges.insert(new.to_owned(), range);

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlparser::ast::DataType;
 use sqlparser::ast::{
-    AlterType, AlterTypeAddValue, AlterTypeAddValuePosition, AlterTypeOperation, CreateIndex, ObjectName, ObjectType,
-    Spanned, Statement, UserDefinedTypeRepresentation,
+    AlterType, AlterTypeAddValue, AlterTypeAddValuePosition, AlterTypeOperation, CreateIndex, Expr, ObjectName,
+    ObjectType, Spanned, Statement, UserDefinedTypeRepresentation,
 };
 
 use super::migration::{self, Piece, Use};
 use super::raising::Raising;
 use super::rebuild::Beside;
 use super::step::Step;
-use super::{Index, Schema, Table, column_type, key, up};
+use super::{Index, Schema, Table, column_type, key, text, up};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::rule;
@@ -236,8 +236,14 @@ impl Reader {
             return;
         }
         let span = create.name.as_ref().map_or(piece.span, |name| piece.place(name.span()));
-        let index = Index::of(create, span);
+        let dialect = self.dialect;
         let Some(table) = self.schema.tables.get_mut(&last(&create.table_name)) else { return };
+        let mut create = create.clone();
+        if dialect == Dialect::Sqlite {
+            let text = |expr: &Expr| text::with_quoted_texts(expr, |name| table.column(name).is_some());
+            create.predicate = create.predicate.as_ref().map(text);
+        }
+        let index = Index::of(&create, span);
         if !table.indexes.iter().any(|known| known.name == index.name) {
             table.indexes.push(index);
         }

@@ -52,6 +52,9 @@ impl Reader {
             table.partitioned_by = partition_columns(by);
         }
         self.settle_primary_key(&mut table, piece, create);
+        if self.dialect == Dialect::Sqlite {
+            table.take_quoted_texts();
+        }
         self.schema.tables.insert(table.name.clone(), table);
     }
 

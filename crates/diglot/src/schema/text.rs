@@ -38,6 +38,21 @@ pub(super) fn renamed(sql: &str, old: &str, new: &str) -> Option<Expr> {
     Some(expr)
 }
 
+/// An expression of SQLite in which what stands in double quotes and is no column is the text that SQLite takes it for.
+pub(super) fn with_quoted_texts(expr: &Expr, is_column: impl Fn(&str) -> bool) -> Expr {
+    let mut expr = expr.clone();
+    let _ = visit_expressions_mut(&mut expr, |inner| {
+        if let Expr::Identifier(ident) = inner
+            && ident.quote_style == Some('"')
+            && !is_column(&ident.value.to_lowercase())
+        {
+            *inner = Expr::value(Value::SingleQuotedString(ident.value.clone()));
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    expr
+}
+
 /// A key of an index, or of a conflict target that fits it.
 pub(crate) fn key(expr: &Expr) -> String {
     normal(expr)
@@ -99,7 +114,9 @@ pub(super) fn normal(expr: &Expr) -> String {
         Expr::UnaryOp { op: UnaryOperator::Plus, expr: inner } => normal(inner),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } => format!("-{}", normal(inner)),
         Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. } => condition(expr),
-        Expr::BinaryOp { left, op: BinaryOperator::LongArrow, right } if is_text(right) => {
+        Expr::BinaryOp { left, op: BinaryOperator::LongArrow | BinaryOperator::HashLongArrow, right }
+            if is_text(right) =>
+        {
             format!("json_extract({}, {})", normal(left), steps(right))
         }
         Expr::BinaryOp { left, op, right } => {
@@ -192,14 +209,18 @@ fn is_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)))
 }
 
-/// A path of one key, `'$.key'` or `'key'`: as a key of an index both find the same texts.
+/// A path of keys, `'$.key'`, `'key'` or `'{key}'`: as a key of an index all find the same texts.
 fn steps(path: &Expr) -> String {
     let text = normal(path);
-    let key = text.strip_prefix("'$.").and_then(|key| key.strip_suffix('\''));
-    match key.filter(|key| !key.contains(['.', '[', '"'])) {
-        Some(key) => format!("'{key}'"),
-        None => text,
-    }
+    let inner = text.trim_matches('\'');
+    let keys: Vec<&str> =
+        match (inner.strip_prefix("$."), inner.strip_prefix('{').and_then(|list| list.strip_suffix('}'))) {
+            (Some(keys), _) => keys.split('.').collect(),
+            (_, Some(list)) => list.split(',').map(str::trim).collect(),
+            _ => return text,
+        };
+    let is_plain = |key: &&str| !key.is_empty() && !key.contains(['.', '[', '"']) && key.parse::<i64>().is_err();
+    if keys.iter().all(is_plain) { format!("'{}'", keys.join(".")) } else { text }
 }
 
 fn literal(value: &Value) -> String {

@@ -12,11 +12,18 @@ pub(crate) fn finding(file: FileId, whole: &str, name: &str, one: &Embedded) -> 
     let code = whole.get(within).unwrap_or_default().trim_matches(['{', '}']);
     let code = code.lines().next().unwrap_or_default();
     let message = format!("{name}: `{code}` is known at run time alone, so the text was not compared");
-    let finding = Diagnostic::warning(rule::BUILT_TEXT, message, Span::new(file, hole), "one part of the text");
+    let finding = Diagnostic::warning(rule::BUILT_TEXT, message, Span::new(file, hole.clone()), "one part of the text");
     let called = code.split(['(', ' ', '[']).next().unwrap_or_default();
-    let finding = match called.is_empty() {
-        true => finding,
-        false => finding.help(format!(
+    let before = whole.get(..hole.start.saturating_sub(one.range.start)).unwrap_or_default().trim_end().to_uppercase();
+    let is_table = ["FROM", "INTO", "UPDATE", "JOIN", "TABLE", "EXISTS", "REFERENCES"].iter().any(|word| {
+        before.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with(char::is_whitespace))
+    });
+    let finding = match (called.is_empty(), is_table) {
+        (true, _) => finding,
+        (_, true) => finding.help(format!(
+            "say in `diglot.toml`, below `[built.texts]`, which table it is: `\"{called}\" = \"its name\"`"
+        )),
+        _ => finding.help(format!(
             "say under `[built]` in `diglot.toml` what it gives: `lists = [\"{called}\"]`, \
              `conditions = [\"{called}\"]`, or below `[built.texts]` `\"{called}\" = \"its text\"`"
         )),

@@ -84,6 +84,7 @@ equivalences! {
         "../known.rs" = "known-values",
         "../membership.rs" = "membership",
         "../negation.rs" = "negation",
+        "../no_limit.rs" = "no-limit",
         "../no_offset.rs" = "no-offset",
         "../null_place.rs" = "null-place",
         "../one_of_each.rs" = "one-of-each",

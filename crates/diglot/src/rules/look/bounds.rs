@@ -96,12 +96,15 @@ impl Context<'_> {
             ExprKind::Case { operand: None, branches, otherwise } => {
                 let mut denied: Vec<&Expr> = held.to_vec();
                 let mut all = Vec::new();
-                for (when, then) in branches {
+                // NULL is no number.
+                let is_number = |value: &&Expr| !matches!(value.kind, ExprKind::Null);
+                for (when, then) in branches.iter().filter(|(_, then)| is_number(&then)) {
                     denied.extend(when.conjuncts());
                     all.push(self.bounds_where(then, &denied));
                     denied.truncate(held.len());
                 }
-                all.extend(otherwise.iter().map(|last| self.bounds_where(last, held)));
+                let last = otherwise.as_deref().filter(is_number);
+                all.extend(last.map(|last| self.bounds_where(last, held)));
                 all.into_iter().reduce(|a, b| Some(a?.joined(b?))).flatten()
             }
             _ => None,

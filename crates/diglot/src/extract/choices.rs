@@ -1,0 +1,215 @@
+//! Texts of which branches of a program give one: `if late { "DESC" } else { "ASC" }`, and the arms of a `match` of two.
+
+use std::ops::Range;
+
+use super::code::Code;
+use super::expression::{Evaluator, Expression, Piece};
+use super::growth::When;
+use super::lists::Item;
+
+/// The first tokens of what the branches give that begin at `if` or `match`; none where they are not two.
+pub(super) fn branches(code: &Code<'_>, at: usize) -> Option<([Range<usize>; 2], usize)> {
+    let open = block(code, at + 1)?;
+    let behind = code.behind(open);
+    if code.word(at) == "match" {
+        return Some((<[Range<usize>; 2]>::try_from(arms(code, open + 1..behind - 1)?).ok()?, behind));
+    }
+    if code.word(behind) != "else" || code.word(behind + 1) != "{" {
+        return None;
+    }
+    let end = code.behind(behind + 1);
+    Some(([value(code, open + 1..behind - 1), value(code, behind + 2..end - 1)], end))
+}
+
+/// What the branches give; of tuples the element in a place.
+pub(super) fn chosen(
+    evaluator: &Evaluator<'_, '_>,
+    at: usize,
+    element: Option<usize>,
+    depth: usize,
+) -> Option<Expression> {
+    let code = evaluator.code();
+    let (branches, end) = branches(code, at)?;
+    let mut items = Vec::new();
+    for (when, branch) in [When::If, When::Else].into_iter().zip(&branches) {
+        let branch = match element {
+            Some(element) => tuple(evaluator, branch, element)?,
+            None => branch.clone(),
+        };
+        let read = evaluator.argument(&branch, depth + 1);
+        if !read.pieces.iter().any(Piece::is_known) {
+            return None;
+        }
+        items.push(Item { when, pieces: read.pieces, references: read.references });
+    }
+    let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
+    let place = code.written(at..end).1;
+    Some(Expression { pieces: vec![Piece::Choice { items, place }], end, references, is_composed: false })
+}
+
+/// The element of a tuple.
+pub(super) fn tuple(evaluator: &Evaluator<'_, '_>, tokens: &Range<usize>, element: usize) -> Option<Range<usize>> {
+    let code = evaluator.code();
+    let is_tuple = code.word(tokens.start) == "(" && code.behind(tokens.start) == tokens.end;
+    is_tuple.then(|| evaluator.arguments(tokens.start + 1, tokens.end).get(element).cloned())?
+}
+
+/// Where the block opens behind a condition; the brackets of a pattern are none.
+fn block(code: &Code<'_>, from: usize) -> Option<usize> {
+    let mut at = from;
+    if code.word(at) == "let" {
+        while at < code.tokens.len() && code.word(at) != "=" {
+            at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+        }
+    }
+    while at < code.tokens.len() {
+        match code.word(at) {
+            "{" => return Some(at),
+            ";" | "}" => return None,
+            "(" | "[" => at = code.behind(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// What a block gives: what stands behind its last semicolon.
+fn value(code: &Code<'_>, block: Range<usize>) -> Range<usize> {
+    let (mut start, mut at) = (block.start, block.start);
+    while at < block.end {
+        match code.word(at) {
+            "(" | "[" | "{" => at = code.behind(at),
+            ";" => {
+                at += 1;
+                start = at;
+            }
+            _ => at += 1,
+        }
+    }
+    start..block.end
+}
+
+/// What the arms of a `match` give.
+fn arms(code: &Code<'_>, body: Range<usize>) -> Option<Vec<Range<usize>>> {
+    let (mut arms, mut at) = (Vec::new(), body.start);
+    while at < body.end {
+        while at < body.end && code.word(at) != "=>" {
+            at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+        }
+        let start = at + 1;
+        if code.word(start) == "{" {
+            let behind = code.behind(start);
+            arms.push(value(code, start + 1..behind - 1));
+            at = if code.word(behind) == "," { behind + 1 } else { behind };
+            continue;
+        }
+        let mut end = start;
+        while end < body.end && code.word(end) != "," {
+            end = if ["(", "[", "{"].contains(&code.word(end)) { code.behind(end) } else { end + 1 };
+        }
+        arms.push(start..end);
+        at = end + 1;
+    }
+    arms.iter().all(|arm| !arm.is_empty()).then_some(arms)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::extract::read;
+    use crate::source::Role;
+
+    fn statements(path: &str, text: &str) -> Vec<String> {
+        let file = read(path, text, Role::Statements);
+        let of = |one: &crate::source::Embedded| {
+            let sql = file.text[one.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_built = if one.holes.is_empty() { "" } else { "built: " };
+            format!("{}: {is_built}{sql}", one.name)
+        };
+        file.embedded.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_two_branches_give_makes_two_statements() {
+        let rust = r#"
+fn page(late: bool) {
+    let (column, end) = if late { ("bay", " DESC") } else { ("id", "") };
+    query(&format!("SELECT id FROM lot ORDER BY {column}{end}"));
+}
+fn state(kind: Kind) {
+    let state = match kind { Kind::Open => { log(); "open" } Kind::Shut => "shut" };
+    query(&format!("DELETE FROM lot WHERE state = '{state}'"));
+}
+"#;
+        let expected = [
+            "page: SELECT id FROM lot ORDER BY id",
+            "page_whole: SELECT id FROM lot ORDER BY bay DESC",
+            "state: DELETE FROM lot WHERE state = 'shut'",
+            "state_whole: DELETE FROM lot WHERE state = 'open'",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
+    }
+
+    #[test]
+    fn a_branch_of_three_is_told() {
+        let rust = "fn page(n: u8) { let order = if n == 0 { \"id\" } else if n == 1 { \"bay\" } else { \"at\" };\n\
+                    query(&format!(\"SELECT id FROM lot ORDER BY {order}\")); }";
+        assert_eq!(statements("lot.rs", rust), ["page: built: SELECT id FROM lot ORDER BY {order}"]);
+    }
+
+    #[test]
+    fn a_variable_has_the_value_that_it_was_given_last() {
+        let go = r#"package store
+
+func page(late bool) {
+	order := "ASC"
+	if late {
+		order = "DESC"
+	}
+	inner := "SELECT id FROM lot "
+	if late {
+		inner += "WHERE late "
+	}
+	query(inner2, "SELECT count(*) FROM (" + inner + ") AS rest")
+	query("SELECT bay FROM lot ORDER BY bay " + order)
+}
+"#;
+        let expected = [
+            "page_select_: SELECT count(*) FROM (SELECT id FROM lot ) AS rest",
+            "page_select__whole: SELECT count(*) FROM (SELECT id FROM lot WHERE late ) AS rest",
+            "page_select_lot: SELECT bay FROM lot ORDER BY bay ASC",
+            "page_select_lot_whole: SELECT bay FROM lot ORDER BY bay DESC",
+        ];
+        assert_eq!(statements("lot.go", go), expected);
+    }
+
+    #[test]
+    fn a_name_hides_one_of_its_kind_from_there_on() {
+        let rust = "fn page(end: End) { let sql = \"SELECT id FROM lot\";\n\
+                    let sql = match end { End::First => format!(\"{sql} ORDER BY id\"), End::Last => format!(\"{sql} ORDER BY bay\"), \
+                    End::None => format!(\"{sql} WHERE id > 1\") };\n query(&sql); }";
+        let read = statements("lot.rs", rust);
+        let texts: Vec<&str> = read.iter().filter_map(|one| Some(one.split_once(": ")?.1)).collect();
+        let expected =
+            ["SELECT id FROM lot ORDER BY id", "SELECT id FROM lot ORDER BY bay", "SELECT id FROM lot WHERE id > 1"];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn a_place_tells_what_stands_there() {
+        let rust = r#"
+fn some(ids: &[i64], bay: &str, rows: usize) {
+    query(&format!("SELECT id FROM lot WHERE id IN ({}) AND bay = '{bay}' AND at > {since}", ids.iter().join(",")));
+    query(&format!("INSERT INTO lot (id, bay) VALUES ($1, $2){} ON CONFLICT DO NOTHING", more(rows)));
+    query(&format!("UPDATE lot SET bay = $1 WHERE at > ${}", params.len() + 1));
+    query(&format!("SELECT id FROM {lot} WHERE id = {id}"));
+}
+"#;
+        let expected = [
+            "some_select_lot: SELECT id FROM lot WHERE id IN (sqlc.slice('id')) AND bay = :bay AND at > :since",
+            "some_insert_lot: INSERT INTO lot (id, bay) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            "some_update_lot: UPDATE lot SET bay = $1 WHERE at > $2",
+            "some_select_lot_2: built: SELECT id FROM {lot} WHERE id = :id",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
+    }
+}
