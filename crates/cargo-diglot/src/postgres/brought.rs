@@ -16,6 +16,9 @@ use crate::report;
 /// The environment variable that names the folder for fetched programs.
 pub const CACHE_VARIABLE: &str = "DIGLOT_POSTGRES_CACHE";
 
+/// Where in such a folder the programs are.
+const FOLDER: &str = "diglot/postgres";
+
 /// A shell makes the files readable for the user that runs the server for root.
 const READABLE: &str = r#"umask 022 && exec "$@""#;
 
@@ -69,13 +72,14 @@ fn packages() -> Vec<Package> {
 
 /// The folder for fetched programs.
 fn cache() -> Option<PathBuf> {
+    // Never a folder itself that somebody names: what stands at its place is replaced.
     if let Some(named) = env::var_os(CACHE_VARIABLE) {
-        return Some(PathBuf::from(named));
+        return Some(Path::new(&named).join(FOLDER));
     }
     // Root's own folders are closed to the user that runs the server for root.
     let user = || env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cache")));
     let folder = if rustix::process::geteuid().is_root() { Some(PathBuf::from("/var/cache")) } else { user() };
-    folder.map(|folder| folder.join("diglot/postgres"))
+    folder.map(|folder| folder.join(FOLDER))
 }
 
 /// The folders of programs that were fetched before, whether or not there are any.
