@@ -22,7 +22,7 @@ use crate::host::Host;
 use crate::layout::{self, Search};
 use crate::prove::evidence::{Until, of_pairs};
 use crate::prove::first_sorting;
-use crate::{Outcome, baseline, init, report, runtime};
+use crate::{Outcome, baseline, check, init, report, runtime};
 use place::Place;
 
 /// On about how many databases each pair is run: most differences show on the smallest.
@@ -44,6 +44,9 @@ pub(crate) fn run(arguments: &Try) -> Result<Outcome, Failure> {
     let inputs = load(root, settings.as_deref())?;
     tell_places(&inputs);
     let at_first = diglot::check(&inputs);
+    if at_first.statements.0 == 0 && settings.is_none() && at_first.has_errors() {
+        return check::found(&inputs, &at_first, &at_first.diagnostics, "nothing was run");
+    }
     if at_first.statements.0 == 0 {
         return Err(Failure::NothingToTry { why: unpaired(&inputs, &at_first) });
     }
@@ -71,7 +74,7 @@ fn settings(root: &Path) -> Result<Option<String>, Failure> {
         Search::Found { places, beside } => {
             for other in beside {
                 report::line(&format!(
-                    "{other}: has tables of the same names, so it is another project; try it by itself"
+                    "{other} has tables of the same names, so it is another project: try it by itself"
                 ));
             }
             Ok(Some(init::check_only(&places)))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::Postgres;
 
@@ -21,7 +21,7 @@ pub(crate) struct Try {
     #[arg(long)]
     pub(crate) adopt: bool,
     /// How many seconds it may take.
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = value_parser!(u64).range(..=86_400))]
     pub(crate) seconds: u64,
     /// How many differences are shown.
     #[arg(long, value_name = "N", default_value_t = 3)]

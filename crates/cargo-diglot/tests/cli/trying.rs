@@ -86,6 +86,19 @@ fn what_was_tried_can_be_adopted_by_the_command_that_is_named() {
 }
 
 #[test]
+fn init_takes_the_places_that_names_tell() {
+    let project = shop();
+    let made = project.run(&["init"]);
+    assert_eq!(made.code, Some(0), "{}", made.seen());
+    let said = "the places in diglot.toml are those of folders and files whose names say a database\n";
+    assert!(made.stderr.contains(said), "{}", made.seen());
+    let settings = project.read("diglot.toml");
+    assert!(settings.contains("sqlite = \"db/sqlite/migrations\""), "{settings}");
+    assert!(project.check().stderr.contains("3 pairs, 2 findings"));
+    assert!(!project.path("build.rs").exists());
+}
+
+#[test]
 fn a_repository_is_cloned_for_the_time_of_the_trial() {
     let project = shop();
     git(&project, &["init", "--quiet"]);
