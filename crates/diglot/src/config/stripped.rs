@@ -5,6 +5,7 @@ use crate::dialect::Dialect;
 /// The table `[stripped]`: by dialect, the clauses that are taken out of its texts, as they are written there. Case and
 /// white space are of no account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Stripped {
     /// What SQLite never gets, such as `FOR UPDATE`.
