@@ -403,6 +403,7 @@ fn what_is_clean_compiles() {
     let features = ["--no-default-features", "--features", "chrono,rust_decimal,jiff,bigdecimal"];
     let built = cargo_in(&project, &[&["check", "--lib"], &features[..]].concat(), &[]);
     assert_eq!(built.code, Some(0), "{}", built.seen());
+    assert!(!built.stderr.contains("warning"), "{}", built.seen());
     // What cannot be clean: how SQLite holds a time of unknown origin nobody can say, no declared type is that of an ENUM,
     // and a comparison loses what 4 bytes do not keep.
     let kinds = || KINDS.iter().filter(|kind| kind.name != "span");
