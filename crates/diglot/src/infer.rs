@@ -415,20 +415,42 @@ fn refined(base: Base, origin: Option<&origin::Origin<'_>>, facing: Option<&Sche
     column.and_then(|column| Base::finer(&base, &column.ty.base)).unwrap_or(base)
 }
 
-/// The one Rust type that all these columns agree on, for values of that type. What a column's value was turned into,
-/// such as the text of an id, is none of it.
+/// The one Rust type that all these columns agree on, for values of that type. It converts to and from what the columns
+/// hold alone, so what a column's value was turned into, such as the text of an id, is none of it.
 fn newtype<'o>(
     config: &Config,
     pages: &[&PageOf<'_>],
     base: &Base,
     origins: impl Iterator<Item = &'o origin::Origin<'o>>,
 ) -> Option<String> {
+    let (path, held) = typed(config, pages, origins)?;
+    // A page that stands alone may know less of its column than the facing one would.
+    let is_held = *base == held || pages.len() == 1 && Base::finer(&held, base).as_ref() == Some(base);
+    (is_held && may_be(config, base, path)).then(|| path.to_owned())
+}
+
+/// The same for the items of a list, which are converted in the width that their column has.
+fn newtype_of_items<'o>(
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    item: &Base,
+    origins: impl Iterator<Item = &'o origin::Origin<'o>>,
+) -> Option<String> {
+    let (path, held) = typed(config, pages, origins)?;
+    let is_alike = *item == held || Base::finer(item, &held).or_else(|| Base::finer(&held, item)).is_some();
+    (is_alike && may_be(config, item, path)).then(|| path.to_owned())
+}
+
+/// The one Rust type that all these columns agree on, with what they hold.
+fn typed<'c, 'o>(
+    config: &'c Config,
+    pages: &[&PageOf<'_>],
+    origins: impl Iterator<Item = &'o origin::Origin<'o>>,
+) -> Option<(&'c str, Base)> {
     let typed = origins.filter_map(|origin| Some((config.rust_type(origin.table, origin.column)?, origin)));
     let of: BTreeMap<&str, &origin::Origin<'_>> = typed.collect();
     let [(path, origin)] = of.into_iter().collect::<Vec<_>>().try_into().ok()?;
-    let held = held_by(pages, origin)?;
-    let is_alike = *base == held || Base::finer(base, &held).or_else(|| Base::finer(&held, base)).is_some();
-    (is_alike && may_be(config, base, path)).then(|| path.to_owned())
+    Some((path, held_by(pages, origin)?))
 }
 
 /// What a column holds on the databases of these pages.

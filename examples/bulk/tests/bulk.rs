@@ -3,7 +3,7 @@
 //! Postgres is the server that `FF_TEST_POSTGRES_URL` names (a superuser's URL).
 
 use bulk::HoldKey;
-use bulk::statements::{Statements, job};
+use bulk::statements::{StatementError, Statements, job};
 use sqlx::{Connection, PgConnection, SqliteConnection};
 use uuid::Uuid;
 
@@ -55,6 +55,8 @@ async fn story(db: &mut impl Statements) {
     // The same key twice is an error, and nothing happened.
     let twice = db.job_note_all(&[note(7, 0), note(8, 0), note(7, 0)]).await.unwrap_err();
     assert!(twice.to_string().contains("job.job_note_all was given rows 1 and 3 with the same key"), "{twice}");
+    let same_key = StatementError::SameKey { statement: "job.job_note_all", rows: [1, 3] };
+    assert_eq!(StatementError::of(&twice), Some(&same_key));
     assert_eq!(db.job_note_all(&[note(7, 0)]).await.unwrap().iter().flatten().count(), 1);
 
     let key = |word: &str| HoldKey { part: 1, word: word.into() };

@@ -14,6 +14,10 @@ SELECT id, grams
  LIMIT :most
    FOR UPDATE SKIP LOCKED;
 
+-- The parcel of a town that has one alone.
+-- name: parcel_only :opt
+SELECT id, grams FROM parcel WHERE town = :town ORDER BY id;
+
 -- Sends parcels away; says how many.
 -- name: parcel_send :rows
 -- only: sqlite — a list arrives as JSON

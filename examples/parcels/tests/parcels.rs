@@ -2,7 +2,7 @@
 
 use parcels::load;
 use parcels::statements::either::Pool;
-use parcels::statements::{Statements, parcel};
+use parcels::statements::{StatementError, Statements, parcel};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{Connection, PgConnection};
@@ -27,8 +27,21 @@ async fn story(pool: &Pool) {
         assert_eq!(add(&mut db, id, "Bern", grams).await, 1);
     }
     assert_eq!((add(&mut db, 5, "Ulm", 10).await, add(&mut db, 5, "Ulm", 20).await), (1, 0));
+    // Of what may be one row two are read; the connection goes on behind the others.
+    let only = |town: &str| parcel::ParcelOnlyParams { town: town.to_owned() };
+    let many = db.parcel_only(&only("Bern")).await.expect_err("four parcels");
+    let told = StatementError::of(&many);
+    assert_eq!(told, Some(&StatementError::MoreThanOneRow { statement: "parcel.parcel_only" }));
+    let one = db.parcel_only(&only("Ulm")).await.expect("one parcel");
+    assert_eq!(one.map(|parcel| (parcel.id, parcel.grams)), Some((5, 10)));
+    assert!(db.parcel_only(&only("Köln")).await.expect("no parcel").is_none());
     drop(held);
     assert_eq!(waiting(pool).await, [("Bern".to_owned(), 4, 2150), ("Ulm".to_owned(), 1, 10)]);
+
+    // A negative number of rows is refused, by the functions or by the server.
+    let negative = load(pool, "Bern", -1, 7).await.expect_err("no rows are fewer than none");
+    let by_us = StatementError::NegativeRows { statement: "parcel.parcel_next", param: "most" };
+    assert!(StatementError::of(&negative) == Some(&by_us) || negative.as_database_error().is_some(), "{negative}");
 
     // Two vans at once: no parcel is in both.
     let (first, second) = tokio::join!(load(pool, "Bern", 2, 7), load(pool, "Bern", 2, 7));

@@ -403,13 +403,15 @@ fn what_is_clean_compiles() {
     let features = ["--no-default-features", "--features", "chrono,rust_decimal,jiff,bigdecimal"];
     let built = cargo_in(&project, &[&["check", "--lib"], &features[..]].concat(), &[]);
     assert_eq!(built.code, Some(0), "{}", built.seen());
-    // What cannot be clean: how SQLite holds a time of unknown origin nobody can say, no declared type is that of an ENUM,
-    // and a comparison loses what 4 bytes do not keep.
+    assert!(!built.stderr.contains("warning"), "{}", built.seen());
+    // What cannot be clean: how SQLite holds a time of unknown origin nobody can say, no declared type is that of an ENUM, and
+    // neither documents nor numbers of 4 bytes are compared.
     let kinds = || KINDS.iter().filter(|kind| kind.name != "span");
-    let is_open = |family: &str, kind: &Kind| match family {
-        "answered" => !kind.storage.is_empty() || kind.name == "mood",
-        "plain" => kind.name == "rough",
-        _ => false,
+    let is_open = |family: &str, kind: &Kind| match (family, kind.name) {
+        ("declared" | "meets" | "writes" | "answered", "mood") | ("meets" | "plain", "doc") | ("plain", "rough") => {
+            true
+        }
+        (family, _) => family == "answered" && !kind.storage.is_empty(),
     };
     let is_tried = |family: &str, kind: &Kind| {
         let names = || tried.statements.keys().filter(|name| name.starts_with(family));

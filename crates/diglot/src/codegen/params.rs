@@ -123,6 +123,9 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, para
     }
     match types::newtype(param.rust.as_deref()) {
         Some(_) => converted(config, dialect, param, is_borrowed, &value),
+        None if is_borrowed && param.optional => {
+            as_it_is(dialect, &param.ty, digits, format!("*{}", given(&param.name)))
+        }
         None if is_borrowed => as_it_is(dialect, &param.ty, digits, value),
         None if param.optional && param.of_key().is_none() && is_copied(&param.ty.base) => {
             format!("*{}", given(&param.name))

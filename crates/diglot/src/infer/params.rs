@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::{Conflict, Evidence, Evidences, Weight, array};
-use super::{PageOf, Param, declared, held_by, newtype, param_annotation, refined, walk};
+use super::{PageOf, Param, declared, held_by, newtype, newtype_of_items, param_annotation, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -189,7 +189,7 @@ fn param(
     // A declaration without `null` is there for the type, so it asks for the plain one. Words are texts all the same.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
     let elements = || evidence.iter().flat_map(|page| page.evidence.of(name)).filter_map(|e| e.hint.elements.as_ref());
-    let of_elements = || newtype(config, pages, &walk::element(&base)?, elements());
+    let of_elements = || newtype_of_items(config, pages, &walk::element(&base)?, elements());
     let rust = newtype(config, pages, &base, origins()).or_else(of_elements);
     let rust = rust.filter(|rust| !plain || config.generated_words(rust).is_some());
     let element = rust.as_ref().filter(|_| base.is_list()).and_then(|_| held_by(pages, elements().next()?));

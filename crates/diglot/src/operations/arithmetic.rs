@@ -5,7 +5,7 @@ use super::meaning::{Bound, Half, Meaning as M, Null, Number, Zero};
 use super::{Kinds as K, Row, pg, sqlite};
 
 const FLAGGED: K = K::WHOLE.or(K::FLAG);
-const ROUGH: K = K::NUMBER.or(K::FLAG).or(K::TEXT).or(K::JSON);
+const ROUGH: K = K::NUMBER.or(K::FLAG).or(K::TEXT).or(K::JSON).counted();
 const WHOLES: &[K] = &[FLAGGED, FLAGGED];
 const ANY_NUMBERS: &[K] = &[ROUGH, ROUGH];
 const NARROWS: &[K] = &[K::NARROW, K::NARROW];

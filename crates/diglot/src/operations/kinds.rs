@@ -32,6 +32,9 @@ const ALL: [Base; 18] = [
 /// The mark of values that are never NULL.
 const PRESENT: u32 = 1 << 31;
 
+/// The mark of values that are calculated with, which no text of a time is.
+const COUNTED: u32 = 1 << 30;
+
 impl Kinds {
     /// Flags.
     pub const FLAG: Self = Self(1);
@@ -67,6 +70,11 @@ impl Kinds {
         Self(self.0 | PRESENT)
     }
 
+    /// The same types, of values that are calculated with: SQLite would take the digits of the year for a time in text.
+    pub const fn counted(self) -> Self {
+        Self(self.0 | COUNTED)
+    }
+
     /// Whether values must be known never to be NULL.
     pub fn is_present(self) -> bool {
         self.0 & PRESENT != 0
@@ -83,7 +91,10 @@ impl Kinds {
             (Dialect::Sqlite, Base::Bool) => Self::WIDE,
             (Dialect::Sqlite, Base::Uuid) => Self::BYTES,
             (_, Base::Enum(_)) => Self::TEXT,
-            (Dialect::Sqlite, Base::Stored(_)) => return self.has(dialect, base.seen()),
+            (Dialect::Sqlite, Base::Stored(stored)) => {
+                let is_year = stored.of.base().is_time() && *base.seen() == Base::Text;
+                return !(is_year && self.0 & COUNTED != 0) && self.has(dialect, base.seen());
+            }
             (Dialect::Sqlite, Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray) => Self::TEXT,
             _ => Self(0),
         };

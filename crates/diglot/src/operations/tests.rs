@@ -105,3 +105,25 @@ fn one_name_with_two_meanings_is_two_words() {
 fn rows_that_are_written_out_are_compared() {
     assert!(rules("VALUES (1, 'a'), (2, 'b')", "VALUES (1, 'a'), (2, 'c')").contains(&"columns-differ"));
 }
+
+#[test]
+fn a_time_in_text_is_nothing_to_calculate_with() {
+    let found = |condition: &str| {
+        let mut sources = Sources::default();
+        let table =
+            |ty: &str| format!("CREATE TABLE stay (id BIGINT NOT NULL PRIMARY KEY, a {ty} NOT NULL, b {ty} NOT NULL)");
+        sources.add(SourceFile::new("schema/sqlite/0001_all.sql", table("TEXT")));
+        sources.add(SourceFile::new("schema/pg/0001_all.sql", table("date")));
+        for folder in ["sqlite", "pg"] {
+            let text = format!("-- name: stay_long :many\nSELECT id FROM stay WHERE {condition} ORDER BY id;\n");
+            sources.add(SourceFile::new(format!("sql/{folder}/stay.sql"), text));
+        }
+        let config = Config::parse("[storage]\n\"stay.*\" = \"date\"\n", "diglot.toml").expect("a configuration");
+        let found = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
+        found.into_iter().map(|finding| finding.rule).collect::<Vec<_>>()
+    };
+    for condition in ["b - a > 3", "a + 1 < b", "b - 1 > a"] {
+        assert!(found(condition).contains(&"unknown-operation"), "{condition}: {:?}", found(condition));
+    }
+    assert_eq!(found("b > a"), [""; 0]);
+}
