@@ -50,7 +50,8 @@ impl Project {
         for (dialect, page) in [(Dialect::Sqlite, self.sqlite), (Dialect::Pg, self.pg)] {
             let folder = dialect.word();
             inputs.sources.add(SourceFile::new(format!("schema/{folder}/1.sql"), page.schema));
-            inputs.sources.add(SourceFile::new(format!("sql/{folder}/page.sql"), page.statements));
+            // A single statement that has no name is called as its file.
+            inputs.sources.add(SourceFile::new(format!("sql/{folder}/statement.sql"), page.statements));
         }
         inputs
     }

@@ -86,10 +86,10 @@ fn pair(pair: &Weighed) -> Value {
 /// A database on which a pair differs.
 fn database(witness: &Witness) -> Value {
     let table = |grid: diglot::evidence::Grid| json!({ "name": grid.name, "columns": grid.columns, "rows": grid.rows, "more": grid.more });
-    let answers = witness.headings().into_iter().zip(witness.answers(Detail::Short));
+    let answers = witness.headings().into_iter().zip(witness.answers(Detail::Whole));
     json!({
-        "tables": witness.grids(Detail::Short).into_iter().map(table).collect::<Vec<_>>(),
-        "arguments": witness.arguments(Detail::Short),
+        "tables": witness.grids(Detail::Whole).into_iter().map(table).collect::<Vec<_>>(),
+        "arguments": witness.arguments(Detail::Whole),
         "answers": answers.map(|(heading, lines)| json!({ "heading": heading, "lines": lines })).collect::<Vec<_>>(),
     })
 }

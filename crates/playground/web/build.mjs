@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { PGlite } from "@electric-sql/pglite";
 import { build } from "esbuild";
 
 const [compiler, page] = process.argv.slice(2);
@@ -30,13 +31,20 @@ const bundled = async (entry) => {
 const packed = (name, bytes) =>
   `<script type="text/plain" id="packed-${name}">${gzipSync(bytes, { level: 9 }).toString("base64")}</script>\n`;
 const pglite = `${modules}/@electric-sql/pglite/dist`;
+// A cluster that is there already: making one takes a browser longer than all that follows.
+const cluster = async () => {
+  const postgres = await PGlite.create();
+  const files = await postgres.dumpDataDir("none");
+  await postgres.close();
+  return Buffer.from(await files.arrayBuffer());
+};
 const assets = {
   diglot: readFileSync(`${compiler}/playground_bg.wasm`),
   worker: await bundled("worker.js"),
   sqlite: readFileSync(`${modules}/sql.js/dist/sql-wasm-browser.wasm`),
   pglite: readFileSync(`${pglite}/pglite.wasm`),
-  initdb: readFileSync(`${pglite}/initdb.wasm`),
   data: readFileSync(`${pglite}/pglite.data`),
+  cluster: await cluster(),
 };
 const main = new TextDecoder().decode(await bundled("main.js")).replaceAll("</script", "<\\/script");
 const html = readFileSync(`${here}page.html`, "utf8")

@@ -67,18 +67,24 @@ const show = (example) => {
 
 // What was found
 
-// The colours of a terminal as classes.
+// What a terminal shows, line by line, with its colours as classes. Lines of prose may be broken, those with carets not.
 const painted = (text) => {
   const pre = element("pre");
   let classes = [];
-  text.split(/\x1b\[([\d;]*)m/).forEach((piece, at) => {
-    if (at % 2 === 0) {
-      if (piece) pre.append(element("span", { className: classes.join(" ") }, piece));
-      return;
-    }
-    const codes = piece.split(";").map(Number);
-    classes = codes.includes(0) || piece === "" ? [] : [...classes, ...codes.map((code) => `ansi-${code}`)];
-  });
+  for (const line of text.trimEnd().split("\n")) {
+    const box = element("div");
+    line.split(/\x1b\[([\d;]*)m/).forEach((piece, at) => {
+      if (at % 2 === 0) {
+        if (piece) box.append(element("span", { className: classes.join(" ") }, piece));
+        return;
+      }
+      const codes = piece.split(";").map(Number);
+      classes = codes.includes(0) ? [] : [...classes, ...codes.map((code) => `ansi-${code}`)];
+    });
+    box.className = /^(error|warning)|^ *= /.test(box.textContent) ? "prose" : "";
+    if (line === "") box.append("\n");
+    pre.append(box);
+  }
   return pre;
 };
 
@@ -136,10 +142,20 @@ const found = (json) => {
   $("findings").replaceChildren(...findings.map(painted));
   $("nothing").hidden = findings.length > 0 || statements + alone === 0;
   $("empty").hidden = statements + alone > 0 || findings.length > 0;
+  return pairs;
 };
 
-const say = (words, mood = "") => {
-  $("status").textContent = words;
+const summary = (pairs) => {
+  const differ = pairs.filter((pair) => pair.verdict === "differs").map((pair) => pair.name);
+  const open = pairs.filter((pair) => pair.verdict === "unknown").map((pair) => pair.name);
+  if (pairs.length === 0) return "No statement stands on both sides, so nothing was run.";
+  if (differ.length > 0) return `Ran on SQLite and Postgres: ${differ.join(", ")} ${differ.length === 1 ? "differs" : "differ"}.`;
+  if (open.length > 0) return `Of ${open.join(", ")} running says nothing.`;
+  return "Ran on SQLite and Postgres: no difference.";
+};
+
+const say = (words, mood, leads = false) => {
+  $("status").replaceChildren(leads ? element("a", { href: "#pairs" }, words) : words);
   $("status").dataset.mood = mood;
 };
 
@@ -167,8 +183,7 @@ const heard = ({ ready, number: of, found: json, error }) => {
   else if (!isReady) return say(`The engines do not start: ${error}`, "bad");
   else if (of === number) {
     if (error) return say(error, "bad");
-    found(json);
-    say("Ran on SQLite and Postgres in this page.", "done");
+    say(summary(found(json)), "done", true);
     performance.mark("answered");
     return;
   }
@@ -213,13 +228,19 @@ const unpacked = async (text) => {
 };
 
 const begin = async () => {
-  const names = ["sqlite", "pglite", "initdb", "data"];
+  const names = ["sqlite", "pglite", "data", "cluster"];
   packed = Object.fromEntries(names.map((name) => [name, stored(name)]));
   const [compiler, script] = await Promise.all([unpacked(stored("diglot")), unpacked(stored("worker"))]);
   packed.worker = script;
   module = await WebAssembly.compile(compiler);
   initSync({ module });
-  $("example").append(...examples.map(({ title }, at) => element("option", { value: at }, title)));
+  const options = (differ) =>
+    examples.flatMap(({ title, verdict }, value) =>
+      (verdict === "differs") === differ ? [element("option", { value }, title)] : []);
+  $("example").append(
+    element("optgroup", { label: "Both sides differ" }, ...options(true)),
+    element("optgroup", { label: "Both sides mean the same" }, ...options(false)),
+  );
   $("example").onchange = () => show(examples[$("example").value]);
   show(examples[0]);
   performance.mark("checked");

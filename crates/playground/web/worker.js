@@ -84,12 +84,14 @@ const unpacked = async (text) => {
 
 const start = async ({ module, packed }) => {
   initSync({ module });
-  const compiled = async (name) => WebAssembly.compile(await unpacked(packed[name]));
-  const [wasmBinary, pgliteWasmModule, initdbWasmModule, data] = await Promise.all([
-    unpacked(packed.sqlite), compiled("pglite"), compiled("initdb"), unpacked(packed.data),
+  const blob = async (name) => new Blob([await unpacked(packed[name])]);
+  const [wasmBinary, pgliteWasmModule, fsBundle, loadDataDir] = await Promise.all([
+    unpacked(packed.sqlite), unpacked(packed.pglite).then(WebAssembly.compile), blob("data"), blob("cluster"),
   ]);
   SQL = await initSqlJs({ wasmBinary });
-  postgres = await PGlite.create({ pgliteWasmModule, initdbWasmModule, fsBundle: new Blob([data]) });
+  // What makes a cluster is asked for though one is there: a module with nothing in it will do.
+  const initdbWasmModule = await WebAssembly.compile(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+  postgres = await PGlite.create({ pgliteWasmModule, initdbWasmModule, fsBundle, loadDataDir });
 };
 
 self.onmessage = async ({ data }) => {

@@ -114,7 +114,7 @@ impl Body<'_> {
 
     fn fault(&mut self) -> Option<Fault> {
         let (mut code, mut words) = (String::new(), String::new());
-        while let Some([field @ 1..]) = self.take() {
+        while let Some([field @ 1..=u8::MAX]) = self.take() {
             let text = self.text()?;
             match field {
                 b'C' => code = text,
