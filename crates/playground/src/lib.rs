@@ -49,7 +49,7 @@ impl Project {
         let mut inputs = Inputs { evidence: self.evidence, ..Inputs::default() };
         for (dialect, page) in [(Dialect::Sqlite, self.sqlite), (Dialect::Pg, self.pg)] {
             let folder = dialect.word();
-            inputs.sources.add(SourceFile::new(format!("schema/{folder}/1.sql"), page.schema));
+            inputs.sources.add(SourceFile::new(format!("schema/{folder}/0001_schema.sql"), page.schema));
             // A single statement that has no name is called as its file.
             inputs.sources.add(SourceFile::new(format!("sql/{folder}/statement.sql"), page.statements));
         }
