@@ -12,7 +12,7 @@ const EXCEPTIONS: [(&str, &str, &str); 12] = [
     ("crates/cargo-diglot/src/prepare/pg.rs", "DROP DATABASE ", "a builder has no word for databases"),
     ("crates/cargo-diglot/src/plans/citus.rs", "CREATE SCHEMA ", "a builder has no word for schemas"),
     ("crates/cargo-diglot/src/plans/citus.rs", "DROP SCHEMA ", "a builder has no word for schemas"),
-    ("crates/cargo-diglot/src/prove/pg/schema.rs", "TRUNCATE ", "a builder's TRUNCATE has no CASCADE"),
+    ("crates/diglot/src/prove/pg.rs", "TRUNCATE ", "a builder's TRUNCATE has no CASCADE"),
     (
         "crates/cargo-diglot/src/prove/pg/schema.rs",
         "CREATE OR REPLACE FUNCTION ",

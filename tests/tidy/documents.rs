@@ -309,7 +309,14 @@ fn the_documents_lead_somewhere_and_keep_their_form() {
 fn every_dependency_has_its_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let crates = ["", "crates/diglot/", "crates/cargo-diglot/", "crates/diglot-migrate/"];
+    let crates = [
+        "",
+        "crates/diglot/",
+        "crates/cargo-diglot/",
+        "crates/diglot-migrate/",
+        "crates/playground/",
+        "crates/playground/bind/",
+    ];
     let manifests = crates.map(|folder| read(&format!("{folder}Cargo.toml")));
     let wanted = manifests.iter().flat_map(|manifest| dependencies(manifest));
     let wanted = wanted.filter(|name| !name.starts_with("diglot")).collect();

@@ -44,6 +44,9 @@ pub enum Failure {
         /// The library's words.
         source: rusqlite::Error,
     },
+    /// An engine refused what a case rests on.
+    #[error(transparent)]
+    Trouble(#[from] diglot::prove::Trouble),
     /// A table could not be read after a case.
     #[error("cannot {what}: {message}")]
     Table {

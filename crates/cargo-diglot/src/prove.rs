@@ -5,7 +5,6 @@
 //! and every case runs in a transaction that is rolled back. Postgres sorts text as `pg_collation` says; without it both
 //! by a language, as far as the server can, and by bytes.
 
-mod arguments;
 pub(crate) mod beside;
 #[cfg(test)]
 mod catalogue;
@@ -28,24 +27,21 @@ use std::path::Path;
 
 use diglot::Inputs;
 use diglot::diagnostic::{Diagnostic, Severity};
-use diglot::prove::{Case, Difference, Fault, Prover, Subject};
+use diglot::prove::{
+    CHECK, Case, Difference, ENDLESS, Engines as _, Fault, NOT_NULL, Prover, REFERENCE, Subject, UNIQUE,
+};
 use sqlx::error::ErrorKind;
 
 use crate::cli::{Format, Prove};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::{Outcome, check, report as terminal, runtime};
-use engines::Ran;
 pub(crate) use engines::{Engines, first_sorting};
 
-/// How many steps are tried to make a difference smaller.
-const SHRINK_STEPS: usize = 400;
 /// How many differences of a pair are told.
 const DIFFERENCES: usize = 3;
 /// How many cases run together, until the pair is known to differ.
 const TOGETHER: usize = 512;
-/// How many smaller cases are tried together, of which the first that differs counts.
-const SMALLER: usize = 12;
 /// On how many databases of Postgres cases run at once.
 const CONNECTIONS: usize = 2;
 
@@ -177,15 +173,15 @@ const CANCELED: &str = "57014";
 fn fault(error: sqlx::Error) -> Fault {
     let Some(error) = error.as_database_error() else { return Fault::of(error.to_string()) };
     let kind = match error.kind() {
-        ErrorKind::UniqueViolation => engines::UNIQUE,
-        ErrorKind::ForeignKeyViolation => engines::REFERENCE,
-        ErrorKind::NotNullViolation => engines::NOT_NULL,
-        ErrorKind::CheckViolation => engines::CHECK,
-        _ if error.code().as_deref() == Some(CANCELED) => engines::ENDLESS,
+        ErrorKind::UniqueViolation => UNIQUE,
+        ErrorKind::ForeignKeyViolation => REFERENCE,
+        ErrorKind::NotNullViolation => NOT_NULL,
+        ErrorKind::CheckViolation => CHECK,
+        _ if error.code().as_deref() == Some(CANCELED) => ENDLESS,
         _ => "",
     };
     let is_too_large = error.code().is_some_and(|code| WIDTHS.contains(&&*code));
-    Fault { kind, words: error.message().to_owned(), beside: is_too_large.then_some(engines::CHECK) }
+    Fault { kind, words: error.message().to_owned(), beside: is_too_large.then_some(CHECK) }
 }
 
 /// Whether cases have the same rows, and may share them.
@@ -208,7 +204,7 @@ async fn subject_tried(
             tried.refused = true;
             return Ok(tried);
         }
-        let (difference, is_refused) = engines.takes(subject, &texts.sqlite, &texts.pg).await?;
+        let (difference, is_refused) = engines.takes(subject, texts)?;
         tried.refused = is_refused;
         tried.found.extend(difference.map(|difference| (Case::default(), difference)));
         if tried.refused || !tried.found.is_empty() {
@@ -239,7 +235,7 @@ async fn subject_tried(
                 continue;
             }
             shrunk += 1;
-            let (case, difference) = smaller(engines, subject, case, difference)?;
+            let (case, difference) = engines.smaller(subject, case, difference)?;
             // What is left of it may be what is told of already.
             if !tried.tells(&difference) {
                 tried.found.push((case, difference));
@@ -248,36 +244,5 @@ async fn subject_tried(
                 return Ok(tried);
             }
         }
-    }
-}
-
-/// Makes a difference smaller while it stays one.
-fn smaller(
-    engines: &mut Engines,
-    subject: &Subject,
-    case: Case,
-    difference: Difference,
-) -> Result<(Case, Difference), Failure> {
-    let (mut best, mut shown) = (case, difference);
-    let mut steps = 0;
-    'smaller: loop {
-        for some in subject.simpler(&best).chunks(SMALLER) {
-            let mut next: Vec<Case> = some.iter().take(SHRINK_STEPS - steps).cloned().collect();
-            let answers = engines.run_many(subject, &mut next)?;
-            for (next, answers) in next.into_iter().zip(answers) {
-                steps += 1;
-                let Some((sqlite, pg)) = answers else { continue };
-                if let Some(difference) = subject.compare(&next, &sqlite, &pg)
-                    && difference.what == shown.what
-                {
-                    (best, shown) = (next, difference);
-                    continue 'smaller;
-                }
-            }
-            if steps == SHRINK_STEPS {
-                return Ok((best, shown));
-            }
-        }
-        return Ok((best, shown));
     }
 }

@@ -36,6 +36,7 @@ pub mod source;
 pub mod translate;
 pub mod tree;
 pub mod types;
+pub mod verdict;
 
 mod cache;
 mod codegen;

@@ -13,6 +13,7 @@ use syn::{Attribute, Item};
 /// The layers from the top, each with what it is about and its modules.
 const LAYERS: &[(&str, &[&str])] = &[
     ("from page to page", &["translate"]),
+    ("runs of both pages", &["verdict"]),
     ("uses of a run", &["build", "draft", "editor", "mutate", "prove", "review"]),
     ("a run", &["pipeline"]),
     ("what is printed", &["render"]),

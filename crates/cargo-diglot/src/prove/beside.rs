@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 
 use diglot::dialect::{Both, Dialect};
 use diglot::evidence::Witness;
-use diglot::prove::{Answer, Case, Difference, Fault, Prover, Relations, Rows, Subject, Value};
+use diglot::prove::{
+    ATTEMPTS, Answer, Case, Difference, ENDLESS, Fault, Prover, Ran, Relations, Rows, Subject, Value, leave_out,
+};
 use diglot::schema::{self, Schema};
 use diglot::source::{FileId, Span};
+use diglot::verdict::witness;
 use diglot::{Compiled, Inputs};
 use sqlx::Connection as _;
 
-use super::engines::{ATTEMPTS, ENDLESS, Ran, Refused, leave_out};
-use super::evidence::witness;
+use super::engines::Refused;
 use super::{first_sorting, pg, sqlite};
 use crate::failure::Failure;
 use crate::host::Host;

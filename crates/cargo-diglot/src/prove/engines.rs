@@ -1,6 +1,7 @@
 //! Both engines, and the one way by which cases run on them.
 
-use diglot::prove::{Answer, Case, Difference, Relations, Subject};
+use diglot::dialect::Both;
+use diglot::prove::{Answer, Case, Difference, Ran, RanBoth, Relations, Subject};
 use diglot::{EmittedText, Inputs};
 use futures_util::future::try_join_all;
 use sqlx::Connection as _;
@@ -12,19 +13,8 @@ use crate::failure::Failure;
 use crate::host::{Host, Sorting};
 use crate::prepare::pg::Scratch;
 
-/// How often a case is tried again without the rows that an engine refuses.
-pub(super) const ATTEMPTS: usize = 4;
 /// The most cases for which Postgres has one clock.
 const TOGETHER: usize = 256;
-
-/// What an engine did with a case.
-#[derive(Debug, Clone)]
-pub(super) enum Ran {
-    /// It ran.
-    Answered(Answer),
-    /// It refused these rows, by table and place.
-    Refused(Vec<(String, usize)>),
-}
 
 /// Whether rows are there; if not, those that do not go in, by table and place. Where none are named, the same rows go in
 /// at another try.
@@ -32,29 +22,6 @@ pub(super) type Refused = Result<(), Vec<(String, usize)>>;
 
 /// A reference: the table, its columns, where it leads, and what goes with a row there.
 pub(super) type Reference = (String, String, String, String);
-
-/// The place of a case, what SQLite did with it, and Postgres for every way to sort.
-type RanBoth = (usize, Ran, Vec<Ran>);
-
-impl Ran {
-    /// Whether the engine was stopped because it took too long.
-    fn is_endless(&self) -> bool {
-        matches!(self, Self::Answered(Answer { result: Err(fault), .. }) if fault.kind == ENDLESS)
-    }
-}
-
-/// The kind of a fault of a row whose key another one has.
-pub(super) const UNIQUE: &str = "a unique key";
-/// The kind of a fault of a row that refers to none.
-pub(super) const REFERENCE: &str = "a reference";
-/// The kind of a fault of a row that lacks a value.
-pub(super) const NOT_NULL: &str = "NOT NULL";
-/// The kind of a fault of a value that a CHECK refuses.
-pub(super) const CHECK: &str = "a check";
-/// The kind of a fault of a statement that was stopped.
-pub(super) const ENDLESS: &str = "too many rows or steps";
-/// The most rows that an answer has.
-pub(super) const MOST_ROWS: usize = 10_000;
 
 /// Both engines.
 pub(crate) struct Engines {
@@ -137,52 +104,11 @@ impl Engines {
         let (sqlite, judge) = (self.sqlite.relations()?, sqlite::judge()?);
         Ok(Relations { sqlite, pg: pg.relations().await?, words: pg.words().await?, judge })
     }
+}
 
-    /// Whether each takes the texts: what differs if one does, and whether neither does.
-    pub(super) async fn takes(
-        &mut self,
-        subject: &Subject,
-        sqlite: &EmittedText,
-        pg: &EmittedText,
-    ) -> Result<(Option<Difference>, bool), Failure> {
-        let (ours, theirs) = (self.sqlite.takes(sqlite), self.pgs[0].1.takes(subject, pg).await?);
-        let is_refused = ours.is_err() && theirs.is_err();
-        Ok((Difference::taken(ours, theirs), is_refused))
-    }
+impl diglot::prove::Engines for Engines {
+    type Error = Failure;
 
-    /// Runs cases on both engines. Rows that one of them refuses are taken out of the case, which is then as it was run;
-    /// nothing where no attempt was taken by both. Where text sorts in more than one way, Postgres's answer is the one
-    /// that differs.
-    pub(super) fn run_many(
-        &mut self,
-        subject: &Subject,
-        cases: &mut [Case],
-    ) -> Result<Vec<Option<(Answer, Answer)>>, Failure> {
-        let mut answers = vec![None; cases.len()];
-        let mut open: Vec<usize> = (0..cases.len()).collect();
-        for _ in 0..ATTEMPTS {
-            if open.is_empty() {
-                break;
-            }
-            let mut again = Vec::new();
-            for (at, sqlite, pg) in self.once(subject, cases, open)? {
-                match answered(subject, &cases[at], sqlite, pg) {
-                    Ok(both) => answers[at] = Some(both),
-                    // What takes an engine too long says nothing of the pages.
-                    Err(refused) if refused.is_empty() => {}
-                    Err(refused) => {
-                        leave_out(&mut cases[at], &refused);
-                        again.push(at);
-                    }
-                }
-            }
-            open = again;
-        }
-        Ok(answers)
-    }
-
-    /// Runs cases as they are, by their places: what SQLite did with each, and Postgres for every way to sort. Those that take
-    /// SQLite too long are left out.
     fn once(&mut self, subject: &Subject, cases: &[Case], open: Vec<usize>) -> Result<Vec<RanBoth>, Failure> {
         let Self { sqlite, pgs } = self;
         let some: Vec<&Case> = open.iter().map(|at| &cases[*at]).collect();
@@ -194,6 +120,31 @@ impl Engines {
             let theirs = Handle::current().block_on(on_pg(pgs, subject, &some))?;
             Ok(open.into_iter().zip(ours).zip(theirs).map(|((at, ours), theirs)| (at, ours, theirs)).collect())
         })
+    }
+
+    fn takes(&mut self, subject: &Subject, texts: &Both<EmittedText>) -> Result<(Option<Difference>, bool), Failure> {
+        let ours = self.sqlite.takes(&texts.sqlite);
+        let theirs = block_in_place(|| Handle::current().block_on(self.pgs[0].1.takes(subject, &texts.pg)))?;
+        let is_refused = ours.is_err() && theirs.is_err();
+        Ok((Difference::taken(ours, theirs), is_refused))
+    }
+
+    fn sqlite_takes(&self, text: &EmittedText) -> bool {
+        self.sqlite.takes(text).is_ok()
+    }
+
+    fn on_sqlite(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
+        self.sqlite.run(subject, cases)
+    }
+
+    fn tell(
+        &mut self,
+        subject: &Subject,
+        texts: &[EmittedText],
+        open: &mut Vec<usize>,
+        answered: &[(Case, Answer)],
+    ) -> Result<(), Failure> {
+        Ok(self.sqlite.job(subject).tell(&self.sqlite, texts, open, answered)?)
     }
 }
 
@@ -242,43 +193,4 @@ async fn shared(pgs: Vec<&mut pg::Pg>, subject: &Subject, cases: &[&Case]) -> Re
     };
     let ran = try_join_all(pgs.into_iter().zip(cases.chunks(share)).map(|(pg, cases)| of_one(pg, cases))).await?;
     Ok(ran.into_iter().flatten().collect())
-}
-
-/// Both answers, or the rows that were refused.
-fn answered(
-    subject: &Subject,
-    case: &Case,
-    sqlite: Ran,
-    pg: Vec<Ran>,
-) -> Result<(Answer, Answer), Vec<(String, usize)>> {
-    let mut refused = Vec::new();
-    let mut answer = |ran: Ran| match ran {
-        ran if ran.is_endless() => None,
-        Ran::Answered(answer) => Some(answer),
-        Ran::Refused(rows) => {
-            refused.extend(rows);
-            None
-        }
-    };
-    let (ours, mut theirs): (_, Vec<Answer>) = (answer(sqlite), pg.into_iter().filter_map(answer).collect());
-    let (Some(ours), true) = (ours, refused.is_empty()) else { return Err(refused) };
-    if theirs.is_empty() {
-        return Err(refused);
-    }
-    let differs = |answer: &Answer| subject.compare(case, &ours, answer).is_some();
-    let may_differ = |answer: &Answer| subject.compare_all(case, &ours, answer).is_some();
-    let is_one = theirs.len() == 1;
-    let at = if is_one { None } else { theirs.iter().position(differs).or_else(|| theirs.iter().position(may_differ)) };
-    let theirs = theirs.swap_remove(at.unwrap_or(0));
-    Ok((ours, theirs))
-}
-
-pub(super) fn leave_out(case: &mut Case, refused: &[(String, usize)]) {
-    for (table, rows) in &mut case.rows {
-        let mut at = 0;
-        rows.retain(|_| {
-            at += 1;
-            !refused.iter().any(|(of, place)| of == table && *place == at - 1)
-        });
-    }
 }

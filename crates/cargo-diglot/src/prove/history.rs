@@ -7,13 +7,12 @@ use std::collections::BTreeSet;
 use diglot::dialect::{Both, Dialect};
 use diglot::evidence::{Evidence, Scope, Step, Verdict, Witness};
 use diglot::history::{self, History, Stretch};
-use diglot::prove::{Answer, Case, Difference, Prover, Relations, Rows, Subject};
+use diglot::prove::{ATTEMPTS, Answer, Case, Difference, Prover, Ran, Relations, Rows, Subject, leave_out};
 use diglot::schema::runs_one_by_one;
+use diglot::verdict::witness;
 use diglot::{Inputs, compile};
 use indicatif::MultiProgress;
 
-use super::engines::{ATTEMPTS, Ran, leave_out};
-use super::evidence::witness;
 use super::{first_sorting, pg, sqlite};
 use crate::failure::Failure;
 use crate::host::Host;

@@ -6,22 +6,21 @@
 mod schema;
 mod script;
 mod steps;
-mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::dialect::{Both, Dialect};
-use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject, Table};
+use diglot::prove::{
+    Answer, Case, Fault, MOST_ROWS, PgJob, PgSchema, PgTypes, Ran, Rows, Subject, Value, pg_arguments, pg_types,
+};
 use diglot::{EmittedText, Inputs};
 use futures_util::TryStreamExt as _;
-use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
-use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Connection as _, Either, Executor};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{AssertSqlSafe, Connection as _, Either, Executor, Row as _, ValueRef as _};
 
-use super::engines::{MOST_ROWS, Refused};
-use super::{Ran, arguments, same_rows};
+use super::engines::Refused;
+use super::same_rows;
 use crate::failure::Failure;
-use schema::Schema;
 use script::{Known, Message, Part, Sent, Step, steps};
 
 /// How many cases a message has at first, and at most. Each refusal makes the next ones shorter, because the server reads
@@ -38,16 +37,12 @@ const TALKING: &str = "run cases on Postgres";
 
 const BEGIN: &str = "BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT filling";
 
-/// What brings the session into another zone until it is taken back, and how that is told.
-const ELSEWHERE: &str = "SET LOCAL TimeZone = 'Pacific/Auckland'";
-const IS_ELSEWHERE: &str = "where the session of Postgres is in another zone (`pg_timezone` says which one it is)";
-
 /// How many seconds a message may take.
 const LIMIT_S: u32 = 20;
 
 pub(super) struct Pg {
     connection: PgConnection,
-    schema: Schema,
+    schema: PgSchema,
     /// Texts with the types of their parameters: the name that each was prepared under, or why it was not.
     prepared: BTreeMap<String, Result<String, Fault>>,
     /// How many cases the next message has.
@@ -57,17 +52,6 @@ pub(super) struct Pg {
     is_elsewhere: bool,
     /// Whether rows are there that stay, and no case brings its own.
     is_settled: bool,
-}
-
-/// What the cases of a pair have in common.
-struct Job<'s> {
-    subject: &'s Subject,
-    clearings: Vec<String>,
-    tables: Vec<String>,
-    /// For tables to whose rows the statement gives their numbers itself, what finds the next number taken.
-    taken: Vec<(String, String)>,
-    /// Whether it may ask a sequence.
-    draws: bool,
 }
 
 /// Brings the project's schema into an empty database, without the rows that its migrations put there.
@@ -101,7 +85,7 @@ impl Pg {
             .execute(sqlx::raw_sql(AssertSqlSafe(limit)))
             .await
             .map_err(Failure::engine("limit time on Postgres"))?;
-        let schema = Schema::read(&mut connection, inputs).await?;
+        let schema = schema::read(&mut connection, inputs).await?;
         Ok(Self {
             connection,
             schema,
@@ -138,7 +122,7 @@ impl Pg {
         if text.parts.len() > 1 {
             return Ok(Err(Fault::of("cannot insert multiple commands into a prepared statement")));
         }
-        let types = arguments::pg_types(subject, text);
+        let types = pg_types(subject, text);
         let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
         let key = format!("{types} AS {}", text.sql);
         if let Some(known) = self.prepared.get(&key) {
@@ -166,7 +150,7 @@ impl Pg {
 
     /// Runs cases and takes each back.
     pub(super) async fn run(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
-        let job = self.job(subject);
+        let job = PgJob::new(subject, &self.schema);
         // Not between two cases, whose texts may be different ones of the same statement.
         self.make_room(subject.variants.len()).await?;
         let mut sent = Vec::with_capacity(cases.len());
@@ -184,38 +168,16 @@ impl Pg {
         self.plain(BEGIN).await.map_err(Failure::engine("begin on Postgres"))
     }
 
-    /// The same where the session of each statement is in [`ELSEWHERE`].
+    /// The same where the session of each statement is in [`PgJob::ELSEWHERE`].
     pub(super) async fn run_elsewhere(&mut self, subject: &Subject, cases: &[&Case]) -> Result<Vec<Ran>, Failure> {
         self.is_elsewhere = true;
         let ran = self.run(subject, cases).await;
         self.is_elsewhere = false;
         let told = |ran: Ran| match ran {
-            Ran::Answered(answer) => Ran::Answered(Answer { manner: IS_ELSEWHERE, ..answer }),
+            Ran::Answered(answer) => Ran::Answered(Answer { manner: PgJob::IS_ELSEWHERE, ..answer }),
             refused => refused,
         };
         Ok(ran?.into_iter().map(told).collect())
-    }
-
-    fn job<'s>(&self, subject: &'s Subject) -> Job<'s> {
-        let own = |table: &Table| {
-            let (_, _, sequence) = self.schema.sequence(&table.name, table.numbered()?)?;
-            let next = Query::select().expr(Func::cust("nextval").arg(sequence.as_str())).take();
-            let mut numbered = Query::select();
-            let number = table.numbered()?.to_owned();
-            numbered.expr(Expr::cust("1")).from(table.name.clone()).and_where(Expr::col(number).eq(next));
-            Some((table.name.clone(), numbered.to_string(PostgresQueryBuilder)))
-        };
-        let numbers = subject.compared.iter().filter(|table| subject.numbers.contains(&table.name));
-        let texts = subject.variants.iter().map(|texts| texts.pg.sql.to_lowercase()).collect::<String>();
-        let has_triggers = subject.compared.iter().any(|table| self.schema.triggered.contains(&table.name));
-        let asks = |word: &&str| texts.contains(word);
-        Job {
-            subject,
-            clearings: subject.clearings().iter().map(|sql| repeated(sql)).collect(),
-            tables: subject.compared.iter().map(|table| table.select(Dialect::Pg)).collect(),
-            taken: numbers.filter_map(own).collect(),
-            draws: has_triggers || ["insert", "merge", "default", "nextval", "currval", "lastval"].iter().any(asks),
-        }
     }
 
     async fn sent(&mut self, subject: &Subject, case: &Case) -> Result<Sent, Failure> {
@@ -226,14 +188,14 @@ impl Pg {
             Ok(name) => name,
             Err(fault) => return Ok(Sent::Refused(fault)),
         };
-        Ok(match arguments::pg(subject, text, case) {
+        Ok(match pg_arguments(subject, text, case) {
             Ok(literals) if literals.is_empty() => Sent::Text(format!("EXECUTE {name}")),
             Ok(literals) => Sent::Text(format!("EXECUTE {name} ({})", literals.join(", "))),
             Err(fault) => Sent::Refused(fault),
         })
     }
 
-    async fn steps(&mut self, job: &Job<'_>, cases: &[&Case], sent: &[Sent]) -> Result<Vec<Ran>, Failure> {
+    async fn steps(&mut self, job: &PgJob<'_>, cases: &[&Case], sent: &[Sent]) -> Result<Vec<Ran>, Failure> {
         let steps = steps(cases);
         let mut known = vec![Known::default(); cases.len()];
         let (mut next, mut back) = (0, None);
@@ -260,7 +222,7 @@ impl Pg {
         error: sqlx::Error,
         cases: &[&Case],
         steps: &[Step],
-        job: &Job<'_>,
+        job: &PgJob<'_>,
         known: &mut [Known],
     ) -> Result<(usize, Option<&'static str>), Failure> {
         match (part, &steps[*step]) {
@@ -322,7 +284,7 @@ impl Pg {
     #[expect(clippy::too_many_arguments, reason = "it is one loop over what the caller holds")]
     fn message(
         &mut self,
-        job: &Job<'_>,
+        job: &PgJob<'_>,
         cases: &[&Case],
         sent: &[Sent],
         steps: &[Step],
@@ -346,11 +308,13 @@ impl Pg {
                     if !is_first {
                         message.add(at, Part::Beside("roll back on Postgres"), "ROLLBACK TO statement");
                     }
-                    self.numbers(job, cases[*case], at, &mut message);
+                    for sql in job.numbers(&self.schema, cases[*case]) {
+                        message.add(at, Part::Beside("set where Postgres numbers from"), &sql);
+                    }
                     match &sent[*case] {
                         Sent::Text(text) => {
                             if self.is_elsewhere {
-                                message.add(at, Part::Beside("go to another zone on Postgres"), ELSEWHERE);
+                                message.add(at, Part::Beside("go to another zone on Postgres"), PgJob::ELSEWHERE);
                             }
                             message.add(at, Part::Own { case: *case }, text);
                         }
@@ -364,7 +328,7 @@ impl Pg {
         (message, first + steps.len())
     }
 
-    fn fill(&mut self, job: &Job<'_>, case: &Case, step: usize, message: &mut Message) {
+    fn fill(&mut self, job: &PgJob<'_>, case: &Case, step: usize, message: &mut Message) {
         if !self.is_settled {
             for filling in job.subject.fillings(case, Dialect::Pg, |table| self.schema.apart.contains(table)) {
                 self.filled += filling.rows.len();
@@ -378,35 +342,11 @@ impl Pg {
         message.add(step, Part::Beside("begin on Postgres"), "SAVEPOINT statement");
     }
 
-    /// Has the sequences begin where new numbers do. What an earlier case drew is no business of this one.
-    fn numbers(&self, job: &Job<'_>, case: &Case, step: usize, message: &mut Message) {
-        if !job.draws {
-            return;
-        }
-        let mut set = Query::select();
-        let mut any = false;
-        for table in job.subject.tables.iter().chain(&job.subject.compared) {
-            // Where a statement gives the numbers itself, the sequence goes on behind the rows that are there.
-            let own = job.subject.numbers.contains(&table.name);
-            let behind = case.rows.get(&table.name).map_or(0, Vec::len) as i64 + 1;
-            for (_, column, sequence) in self.schema.sequences.iter().filter(|(of, ..)| *of == table.name) {
-                let next = if own && table.numbered() == Some(column.as_str()) { behind } else { NEW_IDS };
-                set.expr(Func::cust("setval").arg(sequence.as_str()).arg(next).arg(false));
-                any = true;
-            }
-        }
-        let what = "set where Postgres numbers from";
-        message.add(step, Part::Beside(what), "DISCARD SEQUENCES");
-        if any {
-            message.add(step, Part::Beside(what), &set.to_string(PostgresQueryBuilder));
-        }
-    }
-
     /// Sends a message and takes in what the server answers, up to the statement that it refuses.
     async fn send(
         &mut self,
         message: &Message,
-        job: &Job<'_>,
+        job: &PgJob<'_>,
         known: &mut [Known],
     ) -> Result<Option<(usize, sqlx::Error)>, Failure> {
         let counts = job.subject.columns.is_empty() && !job.subject.is_partial;
@@ -417,7 +357,7 @@ impl Pg {
             match answers.try_next().await {
                 Ok(Some(Either::Right(row))) => {
                     if let Ok(found) = &mut rows {
-                        match types.row(&row) {
+                        match values(types, &row) {
                             // More would only fill the memory.
                             Ok(row) if found.len() <= MOST_ROWS => found.push(row),
                             Ok(_) => {}
@@ -462,17 +402,20 @@ impl Pg {
     }
 }
 
-/// A row that goes may make another one impossible, and each engine looks at them in its own order.
-fn repeated(clearing: &str) -> String {
-    if !clearing.to_lowercase().contains("select") {
-        return clearing.to_owned();
-    }
-    format!(
-        "DO $diglot$ #variable_conflict use_column\nBEGIN LOOP {clearing}; EXIT WHEN NOT FOUND; END LOOP; END $diglot$"
-    )
+/// A row as the server sent it.
+fn values(types: &PgTypes, row: &PgRow) -> Result<Vec<Value>, String> {
+    let value = |at| {
+        let raw = row.try_get_raw(at).map_err(|error| error.to_string())?;
+        if raw.is_null() {
+            return Ok(Value::Null);
+        }
+        let number = raw.type_info().oid().map_or(0, |oid| oid.0);
+        types.value(number, raw.as_str().map_err(|error| error.to_string())?)
+    };
+    (0..row.len()).map(value).collect()
 }
 
-fn look(job: &Job<'_>, case: usize, has_failed: bool, step: usize, message: &mut Message) {
+fn look(job: &PgJob<'_>, case: usize, has_failed: bool, step: usize, message: &mut Message) {
     if job.subject.writes {
         for (table, select) in job.tables.iter().enumerate() {
             message.add(step, Part::Table { case, table }, select);

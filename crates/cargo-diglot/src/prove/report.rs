@@ -1,7 +1,5 @@
 //! How a difference is told: what both engines gave, on which data, and the file that keeps the case.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use diglot::diagnostic::Diagnostic;
 use diglot::prove::{Case, Difference, Row, Subject};
 use diglot::rules;
@@ -80,15 +78,4 @@ fn listed(engine: &str, lines: &[String]) -> String {
 
 fn words(row: &Row) -> String {
     row.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
-}
-
-/// The tables that the texts of each relation mention.
-pub(super) fn mentioned(tables: &[String], texts: &[(String, String)]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, text) in texts {
-        let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-        let named = tables.iter().filter(|table| *table != name && words.contains(table.as_str())).cloned();
-        all.entry(name.clone()).or_default().extend(named);
-    }
-    all
 }

@@ -9,10 +9,9 @@ use std::path::PathBuf;
 use diglot::config::Config;
 use diglot::dialect::Dialect;
 use diglot::mutate::{Changer, Sample};
-use diglot::prove::{Answer, Reach, Relations};
+use diglot::prove::{ATTEMPTS, Answer, Ran, Reach, Relations};
 use diglot::source::{SourceFile, Sources};
 
-use super::engines::ATTEMPTS;
 use super::*;
 
 /// How many changes are missed: rows of one group that a wrong key would spread over two which only together are as many

@@ -144,12 +144,17 @@ const ROWS: usize = 4;
 const TWO: usize = 2;
 const DEAR: usize = 4;
 
+/// The day, in days since 1970.
+pub fn today() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    i64::try_from(now / 86_400).unwrap_or(0)
+}
+
 impl Subject {
     /// The databases on which the pair is run, about as many as the budget says. They are the same whenever they are
     /// asked for on one day: times around now are those of the day.
     pub fn databases(&self, budget: usize) -> Databases {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        self.databases_of(budget, i64::try_from(now / 86_400).unwrap_or(0))
+        self.databases_of(budget, today())
     }
 
     /// The same on a day, in days since 1970.

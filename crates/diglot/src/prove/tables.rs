@@ -24,6 +24,17 @@ pub struct Relations {
     pub judge: Judge,
 }
 
+/// The tables that the texts of each relation mention.
+pub fn mentioned(tables: &[String], texts: &[(String, String)]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, text) in texts {
+        let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let named = tables.iter().filter(|table| *table != name && words.contains(table.as_str())).cloned();
+        all.entry(name.clone()).or_default().extend(named);
+    }
+    all
+}
+
 /// A table that both databases have.
 #[derive(Debug, Clone)]
 pub struct Table {

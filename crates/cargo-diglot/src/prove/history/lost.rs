@@ -9,13 +9,13 @@ use diglot::dialect::{Both, Dialect};
 use diglot::evidence::{Verdict, Witness};
 use diglot::history::Stretch;
 use diglot::prove::Prover;
+use diglot::verdict::witness;
 use diglot::{Inputs, compile};
 use sea_query::{DeleteStatement, Expr, PostgresQueryBuilder, UpdateStatement};
 
 use super::{Trial, Way};
 use crate::failure::Failure;
 use crate::prove::engines::Reference;
-use crate::prove::evidence::witness;
 use crate::prove::sqlite::Beside;
 
 /// What stood beside the rows before a stretch.

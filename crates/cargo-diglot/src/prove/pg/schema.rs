@@ -3,40 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::Inputs;
+use diglot::prove::{PgSchema, PgTypes, mentioned};
 use sea_query::{Expr, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor};
 
-use super::text::Types;
 use crate::failure::Failure;
 use crate::prepare::pg as prepare;
-
-/// What is known of it.
-#[derive(Debug)]
-pub(super) struct Schema {
-    /// What fills columns with new numbers: the table, the column, the sequence.
-    pub(super) sequences: Vec<(String, String, String)>,
-    /// Tables with triggers.
-    pub(super) triggered: BTreeSet<String>,
-    /// Tables into which rows go one by one, because triggers look at them.
-    pub(super) apart: BTreeSet<String>,
-    pub(super) types: Types,
-}
-
-/// Sequences that belong to a column, and others that its default asks.
-const SEQUENCES: &str = "SELECT lower(t.relname), lower(a.attname), s.oid::regclass::text FROM pg_class AS s \
-    JOIN pg_depend AS d ON d.objid = s.oid AND d.deptype IN ('a', 'i') JOIN pg_class AS t ON t.oid = d.refobjid \
-    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid WHERE s.relkind = 'S' \
-    UNION SELECT lower(t.relname), lower(a.attname), s.oid::regclass::text FROM pg_attrdef AS f \
-    JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass \
-    JOIN pg_class AS s ON s.oid = d.refobjid AND s.relkind = 'S' JOIN pg_class AS t ON t.oid = f.adrelid \
-    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = f.adnum ORDER BY 1, 2, 3";
-
-/// Has names looked for in the schemas that a project made, those first in which names without one are found.
-pub(super) const LOOK_EVERYWHERE: &str = "SELECT set_config('search_path', \
-    COALESCE(string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> current_schema(), nspname), \
-             current_setting('search_path')), false) \
-    FROM pg_namespace WHERE nspname <> 'information_schema' AND NOT starts_with(nspname, 'pg_')";
 
 /// The references of tables: the table, its columns in the order of their names, where they lead, and what goes with a row
 /// there.
@@ -46,13 +19,6 @@ pub(super) const REFERENCES: &str = "SELECT lower(t.relname), \
         CASE k.confdeltype WHEN 'c' THEN 'cascade' WHEN 'n' THEN 'set null' WHEN 'd' THEN 'set default' ELSE '' END \
     FROM pg_constraint AS k JOIN pg_class AS t ON t.oid = k.conrelid JOIN pg_class AS p ON p.oid = k.confrelid \
     WHERE k.contype = 'f' AND k.conparentid = 0";
-
-/// Base tables that are no partitions of others.
-const TABLES: &str = "SELECT lower(c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
-    WHERE n.nspname = ANY (current_schemas(false)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition";
-
-const TRIGGERED: &str = "SELECT DISTINCT lower(t.relname) FROM pg_trigger AS g JOIN pg_class AS t ON t.oid = g.tgrelid \
-    WHERE NOT g.tgisinternal";
 
 /// Tables of the project whose files hold more than a few cases put there.
 pub(super) const FULL: &str = "SELECT string_agg(c.oid::regclass::text, ', ') FROM pg_class AS c \
@@ -100,15 +66,11 @@ pub(super) async fn make(
     prepare::migrate(connection, inputs).await?;
     look_everywhere(connection).await?;
     let tables = tables(connection).await?;
-    if tables.is_empty() {
-        return Ok(());
-    }
+    let Some(emptying) = PgSchema::emptying(&tables) else { return Ok(()) };
     if has_one_partition {
         plain(connection, ONE_PARTITION).await.map_err(Failure::engine("make one partition of many on Postgres"))?;
     }
-    let list: Vec<String> = tables.iter().map(|table| format!("\"{table}\"")).collect();
-    let truncate = format!("TRUNCATE {} CASCADE", list.join(", "));
-    plain(connection, &truncate).await.map_err(Failure::engine("empty the tables of Postgres"))
+    plain(connection, &emptying).await.map_err(Failure::engine("empty the tables of Postgres"))
 }
 
 /// Takes out what migrations have put into tables.
@@ -127,58 +89,37 @@ pub(super) async fn emptied(connection: &mut PgConnection) -> Result<(), Failure
 
 /// Rows are put into tables by their names alone, whatever schema they are in.
 pub(super) async fn look_everywhere(connection: &mut PgConnection) -> Result<(), Failure> {
-    plain(connection, LOOK_EVERYWHERE).await.map_err(Failure::engine("look into the schemas"))
+    plain(connection, PgSchema::LOOK_EVERYWHERE).await.map_err(Failure::engine("look into the schemas"))
 }
 
-impl Schema {
-    /// Makes a connection ready for cases.
-    pub(super) async fn read(connection: &mut PgConnection, inputs: &Inputs) -> Result<Self, Failure> {
-        prepare::settings(connection, inputs).await?;
-        look_everywhere(connection).await?;
-        plain(connection, REFUSED).await.map_err(Failure::engine("make Postgres ready for cases"))?;
-        let failed = || Failure::engine(READING);
-        let types = sqlx::query_as(Types::QUERY).fetch_all(&mut *connection).await.map_err(failed())?;
-        let sequences = sqlx::query_as(SEQUENCES).fetch_all(&mut *connection).await.map_err(failed())?;
-        let triggered: Vec<String> =
-            sqlx::query_scalar(TRIGGERED).fetch_all(&mut *connection).await.map_err(failed())?;
-        let triggered: BTreeSet<String> = triggered.into_iter().collect();
-        Ok(Self { sequences, apart: triggered.clone(), triggered, types: Types::new(types) })
-    }
-
-    /// What numbers a column.
-    pub(super) fn sequence(&self, table: &str, column: &str) -> Option<&(String, String, String)> {
-        self.sequences.iter().find(|(of, name, _)| of == table && name == column)
-    }
+/// Makes a connection ready for cases.
+pub(super) async fn read(connection: &mut PgConnection, inputs: &Inputs) -> Result<PgSchema, Failure> {
+    prepare::settings(connection, inputs).await?;
+    look_everywhere(connection).await?;
+    plain(connection, REFUSED).await.map_err(Failure::engine("make Postgres ready for cases"))?;
+    let failed = || Failure::engine(READING);
+    let types = sqlx::query_as(PgTypes::QUERY).fetch_all(&mut *connection).await.map_err(failed())?;
+    let sequences = sqlx::query_as(PgSchema::SEQUENCES).fetch_all(&mut *connection).await.map_err(failed())?;
+    let triggered = sqlx::query_scalar(PgSchema::TRIGGERED).fetch_all(&mut *connection).await.map_err(failed())?;
+    Ok(PgSchema::new(PgTypes::new(types), sequences, triggered))
 }
 
 async fn tables(connection: &mut PgConnection) -> Result<Vec<String>, Failure> {
-    sqlx::query_scalar(TABLES).fetch_all(connection).await.map_err(Failure::engine(READING))
+    sqlx::query_scalar(PgSchema::TABLES).fetch_all(connection).await.map_err(Failure::engine(READING))
 }
 
 /// What views read and triggers may write.
 pub(super) async fn relations(connection: &mut PgConnection) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
-    let query = "SELECT lower(t.relname), lower(pg_get_functiondef(g.tgfoid)) FROM pg_trigger AS g \
-        JOIN pg_class AS t ON t.oid = g.tgrelid WHERE NOT g.tgisinternal AND NOT t.relispartition \
-        UNION ALL SELECT lower(viewname), lower(definition) FROM pg_views WHERE schemaname = ANY (current_schemas(false))";
     let texts: Vec<(String, String)> =
-        sqlx::query_as(query).fetch_all(&mut *connection).await.map_err(Failure::engine(READING))?;
+        sqlx::query_as(PgSchema::TEXTS).fetch_all(&mut *connection).await.map_err(Failure::engine(READING))?;
     let tables = tables(connection).await?;
-    Ok(super::super::report::mentioned(&tables, &texts))
+    Ok(mentioned(&tables, &texts))
 }
 
 /// The words of the enums that columns are made of.
 pub(super) async fn words(connection: &mut PgConnection) -> Result<BTreeMap<(String, String), Vec<String>>, Failure> {
-    let query = "SELECT lower(c.relname), lower(a.attname), e.enumlabel::text FROM pg_enum AS e \
-        JOIN pg_attribute AS a ON a.atttypid = e.enumtypid AND NOT a.attisdropped \
-        JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition \
-        ORDER BY e.enumsortorder";
-    let labels: Vec<(String, String, String)> =
-        sqlx::query_as(query).fetch_all(connection).await.map_err(Failure::engine(READING))?;
-    let mut words: BTreeMap<_, Vec<String>> = BTreeMap::new();
-    for (table, column, label) in labels {
-        words.entry((table, column)).or_default().push(label);
-    }
-    Ok(words)
+    let labels = sqlx::query_as(PgSchema::LABELS).fetch_all(connection).await.map_err(Failure::engine(READING))?;
+    Ok(PgSchema::words(labels))
 }
 
 async fn plain(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use diglot::prove::{Answer, Case, Fault, Rows};
+use diglot::prove::{Answer, Case, Fault, Ran, Rows};
 
 /// The longest text that is sent at once, by its bytes.
 const LONGEST: usize = 1 << 19;
@@ -98,12 +98,12 @@ impl Known {
         matches!(self.result, Some(Err(_)))
     }
 
-    pub(super) fn ran(self) -> super::Ran {
+    pub(super) fn ran(self) -> Ran {
         if let Some(rows) = self.refused {
-            return super::Ran::Refused(rows);
+            return Ran::Refused(rows);
         }
         let result = self.result.unwrap_or_else(|| Err(Fault::of("it was not run")));
-        super::Ran::Answered(Answer { result, tables: self.tables, taken: self.taken, manner: "" })
+        Ran::Answered(Answer { result, tables: self.tables, taken: self.taken, manner: "" })
     }
 }
 

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
+use diglot::prove::{Answer, Case, Fault, NEW_IDS, PgJob, PgSchema, PgTypes, Ran, Rows, Subject, as_sent_to_pg};
 use diglot::{EmittedText, Inputs};
 use futures_util::TryStreamExt as _;
 use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
-use sqlx::postgres::{PgConnection, PgRow};
-use sqlx::{AssertSqlSafe, Column as _, Connection as _, Either, Executor as _, SqlSafeStr as _, Statement as _};
+use sqlx::postgres::{PgConnection, PgRow, PgTypeInfo};
+use sqlx::{
+    AssertSqlSafe, Column as _, Connection as _, Either, Executor as _, Row as _, SqlSafeStr as _, Statement as _,
+};
 
-use super::schema::{LOOK_EVERYWHERE, REFERENCES, Schema};
-use super::text::Types;
-use super::{BEGIN, Pg, Ran, Refused, arguments};
+use super::schema::{self, REFERENCES};
+use super::{BEGIN, Pg, Refused, values};
 use crate::failure::Failure;
 use crate::prepare::pg as prepare;
 use crate::prove::engines::Reference;
@@ -34,7 +35,7 @@ impl Pg {
     ) -> Result<Result<(), Fault>, Failure> {
         let taken = self.go_on(texts, inputs).await?;
         if taken.is_ok() {
-            super::schema::emptied(&mut self.connection).await?;
+            schema::emptied(&mut self.connection).await?;
         }
         Ok(taken)
     }
@@ -53,7 +54,7 @@ impl Pg {
         self.prepared.clear();
         self.connection.clear_cached_statements().await.map_err(Failure::engine(TALKING))?;
         self.plain("DEALLOCATE ALL").await.map_err(Failure::engine(TALKING))?;
-        self.schema = Schema::read(&mut self.connection, inputs).await?;
+        self.schema = schema::read(&mut self.connection, inputs).await?;
         Ok(Ok(()))
     }
 
@@ -85,7 +86,7 @@ impl Pg {
             }
             return Ok(Err(self.refused_rows(subject, case, error).await?));
         }
-        for sql in &self.job(subject).clearings {
+        for sql in &PgJob::new(subject, &self.schema).clearings {
             let what = "take out impossible rows on Postgres, as `[prove.impossible]` says";
             self.plain(sql).await.map_err(Failure::engine(what))?;
         }
@@ -97,7 +98,8 @@ impl Pg {
         let what = || "read the tables on Postgres".to_owned();
         let selects = subject.compared.iter().map(|table| table.select(Dialect::Pg));
         // A migration may have made the schema that its tables are in.
-        let message = std::iter::once(LOOK_EVERYWHERE.to_owned()).chain(selects).collect::<Vec<_>>().join(";\n");
+        let message =
+            std::iter::once(PgSchema::LOOK_EVERYWHERE.to_owned()).chain(selects).collect::<Vec<_>>().join(";\n");
         let mut found: Vec<Vec<PgRow>> = vec![Vec::new()];
         let mut answers = self.connection.fetch_many(sqlx::raw_sql(AssertSqlSafe(message)));
         while let Some(answer) = answers.try_next().await.map_err(Failure::engine(what()))? {
@@ -114,12 +116,12 @@ impl Pg {
         let found: Vec<Vec<PgRow>> = found.into_iter().skip(1).take(subject.compared.len()).collect();
         // So may it have made their types.
         let mut types = None;
-        if found.iter().filter_map(|rows| rows.first()).any(|row| !self.schema.types.know(row)) {
-            let known = sqlx::query_as(Types::QUERY).fetch_all(&mut self.connection).await;
-            types = Some(Types::new(known.map_err(Failure::engine(TALKING))?));
+        if found.iter().filter_map(|rows| rows.first()).any(|row| !knows(&self.schema.types, row)) {
+            let known = sqlx::query_as(PgTypes::QUERY).fetch_all(&mut self.connection).await;
+            types = Some(PgTypes::new(known.map_err(Failure::engine(TALKING))?));
         }
         let types = types.as_ref().unwrap_or(&self.schema.types);
-        let row = |row: &PgRow| types.row(row).map_err(|message| Failure::Table { what: what(), message });
+        let row = |row: &PgRow| values(types, row).map_err(|message| Failure::Table { what: what(), message });
         found.iter().map(|rows| rows.iter().map(row).collect::<Result<Rows, Failure>>()).collect()
     }
 
@@ -132,7 +134,10 @@ impl Pg {
 
     /// The names and types of the columns that a text gives; none where it is refused.
     pub(in crate::prove) async fn columns(&mut self, subject: &Subject, text: &EmittedText) -> Vec<(String, String)> {
-        let types = arguments::pg_infos(subject, text);
+        let info = |param| {
+            as_sent_to_pg(subject, param).map_or(PgTypeInfo::with_oid(prepare::FOUND_OUT), |it| prepare::type_of(&it))
+        };
+        let types: Vec<PgTypeInfo> = text.params.iter().map(info).collect();
         let sql = AssertSqlSafe(text.sql.clone()).into_sql_str();
         let Ok(statement) = self.connection.prepare_with(sql, &types).await else { return Vec::new() };
         let columns = statement.columns().iter();
@@ -176,4 +181,9 @@ impl Pg {
         let tables = if result.is_ok() { self.rows(after).await? } else { Vec::new() };
         Ok(Ran::Answered(Answer { result, tables, taken: BTreeSet::new(), manner: "" }))
     }
+}
+
+/// Whether all types of a row are known.
+fn knows(types: &PgTypes, row: &PgRow) -> bool {
+    row.columns().iter().all(|column| types.know(column.type_info().oid().map_or(0, |oid| oid.0)))
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, Fault, Rows, Subject, Table};
+use diglot::prove::{Answer, Case, Fault, Ran, Rows, SqliteConnection as _, Subject, Table};
 use diglot::schema::runs_one_by_one;
 use rusqlite::backup::Backup;
 use sea_query::{Asterisk, Query, SqliteQueryBuilder};
 
-use super::{Ran, Refused, Sqlite, fault};
+use super::{Refused, Sqlite, fault};
 use crate::failure::Failure;
 use crate::prepare::sqlite::without_stubs;
 use crate::prove::engines::Reference;
@@ -60,12 +60,12 @@ impl Sqlite {
     pub(in crate::prove) fn settle(&mut self, subject: &Subject, case: &Case) -> Result<Refused, Failure> {
         let job = self.job(subject);
         self.plain("BEGIN").map_err(Failure::sqlite("begin on SQLite"))?;
-        let refused = self.fill(&job, case);
+        let refused = job.fill(self, case);
         if !refused.is_empty() {
             self.end()?;
             return Ok(Err(refused));
         }
-        self.clear(&job)?;
+        job.clear(self)?;
         self.plain("COMMIT").map_err(Failure::sqlite("fill SQLite"))?;
         self.is_settled = true;
         Ok(Ok(()))
@@ -107,11 +107,11 @@ impl Sqlite {
     ) -> Result<Ran, Failure> {
         let job = self.job(before);
         self.plain("BEGIN").map_err(Failure::sqlite("begin on SQLite"))?;
-        let refused = self.fill(&job, case);
+        let refused = job.fill(self, case);
         if !refused.is_empty() {
             return Ok(Ran::Refused(refused));
         }
-        self.clear(&job)?;
+        job.clear(self)?;
         let was = self.lost_rows();
         if alone {
             self.plain("COMMIT").map_err(Failure::sqlite("fill SQLite"))?;

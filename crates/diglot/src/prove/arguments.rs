@@ -2,32 +2,30 @@
 
 mod rows;
 
-use diglot::prove::{Case, Fault, Subject, Value, held, list_as_json, microseconds, printed, spelled};
-use diglot::types::{Base, Type};
-use diglot::{EmittedText, Holds, TextParam};
-use rusqlite::types::Value as Bound;
-use sqlx::postgres::PgTypeInfo;
-use uuid::Uuid;
-
-use crate::prepare::pg::{FOUND_OUT, type_info, type_of};
+use super::{Case, Fault, Subject, printed};
+use crate::digest::hex;
+use crate::emit::element;
+use crate::emitted::{EmittedText, Holds, TextParam};
+use crate::types::{Base, Type};
+use crate::value::{Value, held, hyphenated, list_as_json, microseconds, spelled};
 
 /// The server's words for a text that no literal and no parameter can hold.
 const NUL: &str = "invalid byte sequence for encoding \"UTF8\": 0x00";
 
-/// The arguments of a text on SQLite, which knows lists and documents as text.
-pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Vec<Bound> {
+/// The arguments of a text on SQLite: each of them NULL, a number, text or bytes. Lists and documents are text there.
+pub fn sqlite_arguments(text: &EmittedText, case: &Case) -> Vec<Value> {
     let argument = |param: &TextParam| {
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
         match (value, &param.holds, param.stored) {
-            (Value::List(rows), Holds::Rows(fields), _) => Bound::Text(rows::document(rows, fields)),
-            (Value::Json(json), ..) => Bound::Text(json.to_string()),
+            (Value::List(rows), Holds::Rows(fields), _) => Value::Text(rows::document(rows, fields)),
+            (Value::Json(json), ..) => Value::Text(json.to_string()),
             (value, _, Some(stored)) => bound(&held(value, stored)),
             (Value::List(items), ..) if param.digits => {
                 let digits = items.iter().filter_map(|item| match item {
-                    Value::Uuid(id) => Some(Uuid::from_bytes(*id).simple().to_string()),
+                    Value::Uuid(id) => Some(hex(id)),
                     _ => None,
                 });
-                Bound::Text(digits.collect::<serde_json::Value>().to_string())
+                Value::Text(digits.collect::<serde_json::Value>().to_string())
             }
             (value, ..) => bound(value),
         }
@@ -35,23 +33,23 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Vec<Bound> {
     text.params.iter().map(argument).collect()
 }
 
-fn bound(value: &Value) -> Bound {
+fn bound(value: &Value) -> Value {
     match value {
-        Value::Null => Bound::Null,
-        Value::Bool(truth) => Bound::Integer(i64::from(*truth)),
-        Value::Int(n) => Bound::Integer(*n),
-        Value::Real(r) => Bound::Real(*r),
-        Value::Text(text) | Value::Other(text) => Bound::Text(text.clone()),
-        Value::Bytes(bytes) => Bound::Blob(bytes.clone()),
-        Value::Uuid(id) => Bound::Blob(id.to_vec()),
-        Value::Json(json) => Bound::Text(json.to_string()),
-        Value::List(items) => Bound::Text(list_as_json(items).to_string()),
+        Value::Null | Value::Int(_) | Value::Real(_) | Value::Text(_) | Value::Bytes(_) => value.clone(),
+        Value::Bool(truth) => Value::Int(i64::from(*truth)),
+        Value::Other(text) => Value::Text(text.clone()),
+        Value::Uuid(id) => Value::Bytes(id.to_vec()),
+        Value::Json(json) => Value::Text(json.to_string()),
+        Value::List(items) => Value::Text(list_as_json(items).to_string()),
     }
 }
 
 /// The arguments of a text on Postgres, as literals for EXECUTE: they have the types that were prepared for, and say
 /// the value exactly.
-pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<Vec<String>, Fault> {
+///
+/// # Errors
+/// When one of them is a text that the server has no place for.
+pub fn pg_arguments(subject: &Subject, text: &EmittedText, case: &Case) -> Result<Vec<String>, Fault> {
     let literal = |param: &TextParam| {
         let words = match &param.holds {
             Holds::Field(field) => Some(rows::array(subject, case, field, &param.ty.base)),
@@ -75,25 +73,34 @@ fn as_read(text: &str) -> String {
     serde_json::from_str(text).map_or_else(|_| text.to_owned(), |document| printed(&document))
 }
 
-/// The types of the same arguments.
-pub(super) fn pg_infos(subject: &Subject, text: &EmittedText) -> Vec<PgTypeInfo> {
-    let of_param = |param: &TextParam| match &param.ty.base {
+/// A parameter with the type in which Postgres gets it; none where the server finds out.
+pub fn as_sent_to_pg(subject: &Subject, param: &TextParam) -> Option<TextParam> {
+    let of = |base: Base| TextParam { ty: Type::required(base), ..param.clone() };
+    match &param.ty.base {
         // A decimal is sent as the number that it is drawn as.
-        Base::Numeric => type_of(&TextParam { ty: Type::required(Base::Float64), ..param.clone() }),
-        _ if param.holds != Holds::Value => type_of(param),
-        _ if subject.untyped.contains(&param.name) => PgTypeInfo::with_oid(FOUND_OUT),
+        Base::Numeric => Some(of(Base::Float64)),
+        _ if param.holds != Holds::Value => Some(param.clone()),
+        _ if subject.untyped.contains(&param.name) => None,
         // What SQLite alone has in such a form is text.
-        Base::Stored(_) => type_info(&Base::Text),
-        base => type_info(base),
-    };
-    text.params.iter().map(of_param).collect()
+        Base::Stored(_) => Some(of(Base::Text)),
+        // The server finds an enum by what the parameter stands beside.
+        Base::Enum(_) => None,
+        _ => Some(param.clone()),
+    }
 }
 
-/// Their names, as PREPARE takes them.
-pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<String> {
-    // A type that the server is to find out has no name that PREPARE takes.
-    let name = |ty: PgTypeInfo| if ty.oid() == Some(FOUND_OUT) { "unknown".to_owned() } else { ty.to_string() };
-    pg_infos(subject, text).into_iter().map(name).collect()
+/// The types of the same arguments, as PREPARE takes them.
+pub fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<String> {
+    let name = |param: &TextParam| match as_sent_to_pg(subject, param) {
+        None => "unknown".to_owned(),
+        Some(TextParam { holds: Holds::Value, ty, .. }) => match ty.base {
+            Base::Int16 => "smallint".to_owned(),
+            Base::Int32 => "integer".to_owned(),
+            base => base.pg_name().to_owned(),
+        },
+        Some(field) => format!("{}[]", element(&field.ty.base)),
+    };
+    text.params.iter().map(name).collect()
 }
 
 /// How the server reads a value of a type; none for NULL.
@@ -105,8 +112,8 @@ fn words(value: &Value, base: &Base) -> Option<String> {
         Value::Bool(truth) => truth.to_string(),
         Value::Int(n) => n.to_string(),
         Value::Real(r) => r.to_string(),
-        Value::Bytes(bytes) => format!("\\x{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
-        Value::Uuid(id) => Uuid::from_bytes(*id).hyphenated().to_string(),
+        Value::Bytes(bytes) => format!("\\x{}", hex(bytes)),
+        Value::Uuid(id) => hyphenated(id),
         Value::Json(json) => json.to_string(),
         Value::List(items) => list(items.iter().map(|item| words(item, &Base::Text))),
     })

@@ -1,11 +1,13 @@
 //! The list of rows that a statement takes, as the generated functions send it.
 
-use diglot::TextParam;
-use diglot::prove::{Case, Subject, Value, held};
-use diglot::types::{Base, Form};
 use serde_json::Value as Json;
 
 use super::words;
+use crate::digest::hex;
+use crate::emitted::TextParam;
+use crate::prove::{Case, Subject};
+use crate::types::{Base, Form};
+use crate::value::{Value, held, hyphenated};
 
 /// The document that SQLite gets: every row an array of the values of its fields.
 pub(super) fn document(rows: &[Value], fields: &[TextParam]) -> String {
@@ -21,11 +23,9 @@ pub(super) fn document(rows: &[Value], fields: &[TextParam]) -> String {
 
 fn cell(value: &Value, field: &TextParam) -> String {
     let text = |text: &str| Json::from(text).to_string();
-    let digits = |bytes: &[u8]| text(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    let digits = |bytes: &[u8]| text(&hex(bytes));
     match value {
-        Value::Uuid(id) if field.stored.is_some_and(|stored| stored.form == Form::Hyphenated) => {
-            text(&uuid::Uuid::from_bytes(*id).hyphenated().to_string())
-        }
+        Value::Uuid(id) if field.stored.is_some_and(|stored| stored.form == Form::Hyphenated) => text(&hyphenated(id)),
         value if field.stored.is_some() => {
             let plain = TextParam { stored: None, ..field.clone() };
             field.stored.map_or_else(String::new, |stored| cell(&held(value, stored), &plain))

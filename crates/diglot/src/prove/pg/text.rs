@@ -5,14 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use diglot::prove::{Value, microseconds, spelled};
-use sqlx::postgres::{PgRow, PgValueRef};
-use sqlx::{Column as _, Row, ValueRef};
-use uuid::Uuid;
+use crate::value::{Value, microseconds, parse_uuid, spelled};
 
 /// The types of a database by their numbers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Types(BTreeMap<u32, (String, Kind)>);
+pub struct Types(BTreeMap<u32, (String, Kind)>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -34,9 +31,10 @@ enum Kind {
 
 impl Types {
     /// What the server says of its types: each with its number, its name, and `e` where it is an enum.
-    pub(super) const QUERY: &str = "SELECT oid::text, typname::text, typtype::text FROM pg_type";
+    pub const QUERY: &str = "SELECT oid::text, typname::text, typtype::text FROM pg_type";
 
-    pub(super) fn new(types: Vec<(String, String, String)>) -> Self {
+    /// What the server said of its types.
+    pub fn new(types: Vec<(String, String, String)>) -> Self {
         let known = types.into_iter().filter_map(|(number, name, is)| {
             let kind = if is == "e" { Kind::Text } else { kind(&name) };
             Some((number.parse().ok()?, (name, kind)))
@@ -44,23 +42,16 @@ impl Types {
         Self(known.collect())
     }
 
-    /// Whether all types of a row are among them.
-    pub(super) fn know(&self, row: &PgRow) -> bool {
-        let numbers = row.columns().iter().map(|column| column.type_info().oid().map_or(0, |oid| oid.0));
-        numbers.into_iter().all(|number| self.0.contains_key(&number))
+    /// Whether a type is among them.
+    pub fn know(&self, number: u32) -> bool {
+        self.0.contains_key(&number)
     }
 
-    /// A row as the server sent it.
-    pub(super) fn row(&self, row: &PgRow) -> Result<Vec<Value>, String> {
-        (0..row.len()).map(|at| self.value(&row.try_get_raw(at).map_err(|error| error.to_string())?)).collect()
-    }
-
-    fn value(&self, raw: &PgValueRef<'_>) -> Result<Value, String> {
-        if raw.is_null() {
-            return Ok(Value::Null);
-        }
-        let text = raw.as_str().map_err(|error| error.to_string())?;
-        let number = raw.type_info().oid().map_or(0, |oid| oid.0);
+    /// A value of a type, as the server wrote it.
+    ///
+    /// # Errors
+    /// When the text is no value of that type.
+    pub fn value(&self, number: u32, text: &str) -> Result<Value, String> {
         let (name, kind) = self.0.get(&number).map_or(("unknown", Kind::Other), |(name, kind)| (name, *kind));
         let refused = || format!("{text:?} is no {name}");
         Ok(match kind {
@@ -70,7 +61,7 @@ impl Types {
             Kind::Narrow => Value::Real(text.parse::<f32>().map_err(|_| refused())?.into()),
             Kind::Text => Value::Text(text.to_owned()),
             Kind::Bytes => Value::Bytes(bytes(text).ok_or_else(refused)?),
-            Kind::Uuid => Value::Uuid(Uuid::parse_str(text).map_err(|_| refused())?.into_bytes()),
+            Kind::Uuid => Value::Uuid(parse_uuid(text).ok_or_else(refused)?),
             Kind::Json => Value::Json(serde_json::from_str(text).map_err(|error| error.to_string())?),
             Kind::Time => time(text).map_or_else(|| Value::Other(format!("{name} {text}")), Value::Text),
             Kind::Decimal => Value::Other(text.to_owned()),
@@ -173,7 +164,7 @@ fn list(text: &str, kind: Kind) -> Option<Vec<Value>> {
         values.push(match (item, kind) {
             (None, _) => Value::Null,
             (Some(item), Kind::Ints) => Value::Int(item.parse().ok()?),
-            (Some(item), Kind::Uuids) => Value::Uuid(Uuid::parse_str(&item).ok()?.into_bytes()),
+            (Some(item), Kind::Uuids) => Value::Uuid(parse_uuid(&item)?),
             (Some(item), _) => Value::Text(item),
         });
     }
