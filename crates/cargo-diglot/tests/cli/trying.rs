@@ -70,6 +70,8 @@ fn folders_that_are_named_for_databases_are_found_and_what_is_stored_is_told_fir
     assert!(ended.stderr.contains(places), "{}", ended.seen());
     assert!(ended.stderr.contains("3 pairs compared\n3 of them run on small databases: 2 differ"), "{}", ended.seen());
     assert_eq!(last(&ended), "next: cargo diglot try . --adopt");
+    let first = tried(&project, &["--show", "1"]);
+    assert_eq!((first.stdout.matches("error[").count(), first.stdout.contains(stored)), (1, true), "{}", first.seen());
 }
 
 #[test]
