@@ -68,7 +68,10 @@ fn shown() -> Vec<(PathBuf, String)> {
 #[test]
 fn every_file_and_all_that_the_book_shows_is_taken() {
     let schema = Schema::compiled();
-    let kept = [found(FILE), found("check-only.toml")].concat().into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap()));
+    let kept = [found(FILE), found("check-only.toml")]
+        .concat()
+        .into_iter()
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()));
     let (kept, shown): (Vec<_>, _) = (kept.collect(), shown());
     assert!(kept.len() >= 20 && shown.len() >= 16, "{} files, {} blocks", kept.len(), shown.len());
     for (path, text) in kept.iter().chain(&shown) {

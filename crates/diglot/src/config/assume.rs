@@ -146,7 +146,11 @@ enum Where {
 
 /// From which time on and before which, by place; the empty place is the whole project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "super::schema::Or<[String; 2], BTreeMap<String, [String; 2]>>"))]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(with = "super::schema::Or<[String; 2], BTreeMap<String, [String; 2]>>")
+)]
 struct Ranges(BTreeMap<String, [String; 2]>);
 
 impl Assume {

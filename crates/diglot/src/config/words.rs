@@ -9,7 +9,11 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// A line of `[words]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "super::schema::Or<String, super::schema::Or<Vec<String>, Table>>"))]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(with = "super::schema::Or<String, super::schema::Or<Vec<String>, Table>>")
+)]
 pub struct Words {
     /// The words; none where another line with the same enum lists them.
     pub words: Vec<String>,
