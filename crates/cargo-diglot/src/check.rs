@@ -172,7 +172,7 @@ fn stats(stats: Stats) -> String {
     let (facts, waived) = (stats.facts, stats.waived);
     let mut compared = format!("{facts} facts compared, {waived} declared to differ ({:.1} %)", stats.waived_share());
     if stats.implied > 0 {
-        compared.push_str(&format!(", {} of them by the schemas or `json_text`", stats.implied));
+        compared.push_str(&format!(", {} of them by the schemas, `json_text` or `[stripped]`", stats.implied));
     }
     match stats.held_by_writer {
         0 => compared,
