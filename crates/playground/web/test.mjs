@@ -77,6 +77,11 @@ try {
   await write(page, "pg-statements", `-- name: note_due :many\nSELECT id, body FROM note WHERE due_ms <= :now_ms AND kind = ANY(:kinds) ORDER BY due_ms, id;`);
   await page.waitForSelector('.pair[data-verdict="same by law"]', { timeout: 60_000 });
   await ended(page);
+  // A single statement needs no name.
+  await write(page, "sqlite-statements", "SELECT id FROM note ORDER BY id");
+  await write(page, "pg-statements", "SELECT id FROM note ORDER BY id DESC");
+  await page.waitForSelector('.pair[data-verdict="differs"]', { timeout: 60_000 });
+  assert.match(await text(page, ".pair"), /^statement/);
   await write(page, "pg-statements", "SELECT");
   await page.waitForFunction(() => document.getElementById("findings").innerText.includes("error"));
   assert.deepEqual(wrong, []);
