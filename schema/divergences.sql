@@ -7,7 +7,6 @@
 -- diverges(type.ff_budget_usage_by_exec.execution_id): the databases that exist hold text on SQLite, and stay as they are.
 
 -- diverges(key.ff_completion_event): AUTOINCREMENT wants the id alone as the key; Postgres wants the partition key in it.
--- diverges(unique.ff_completion_event.event_id.partition_key): on Postgres these columns are the primary key itself.
 -- diverges(default.ff_completion_event.committed_at_ms): each engine asks its own clock; both give milliseconds since 1970.
 
 -- diverges(column.ff_worker_registry.partition_key): the registry is partitioned on Postgres alone, where it spreads the load.
