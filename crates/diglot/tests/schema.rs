@@ -48,7 +48,7 @@ fn found(ending: &str) -> Vec<PathBuf> {
 }
 
 /// Tables of the files of other programs, which the book shows as well.
-const OF_OTHERS: [&str; 5] = ["[dependencies]", "[features]", "[language-server", "ff-backend-postgres =", "[package"];
+const OF_OTHERS: [&str; 5] = ["dependencies]", "[features]", "[language-server", "ff-backend-postgres =", "[package"];
 
 /// What the book shows of `diglot.toml`, with the page of each.
 fn shown() -> Vec<(PathBuf, String)> {
