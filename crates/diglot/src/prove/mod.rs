@@ -3,7 +3,8 @@
 //!
 //! [`Prover`] knows a compiled project; [`Prover::subjects`] gives one [`Subject`] for each pair. A subject makes
 //! [`Case`]s from a seed, [`Subject::compare`] holds two [`Answer`]s against each other, and [`Subject::simpler`]
-//! lists the cases that are one step simpler. Whoever calls runs the texts.
+//! lists the cases that are one step simpler. The texts run on the caller's [`Engines`]; [`SqliteJob`] and [`PgJob`] say
+//! what a case does there.
 
 mod arguments;
 mod assumed;

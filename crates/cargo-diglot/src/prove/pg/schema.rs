@@ -80,8 +80,10 @@ pub(super) async fn emptied(connection: &mut PgConnection) -> Result<(), Failure
         let failed = || Failure::engine("empty the tables of Postgres");
         let first = Query::select().expr(Expr::val(1)).from(table.clone()).limit(1).to_string(PostgresQueryBuilder);
         let row = sqlx::query(AssertSqlSafe(first)).fetch_optional(&mut *connection).await.map_err(failed())?;
-        if row.is_some() {
-            plain(connection, &format!("TRUNCATE \"{table}\" CASCADE")).await.map_err(failed())?;
+        if row.is_some()
+            && let Some(emptying) = PgSchema::emptying(std::slice::from_ref(&table))
+        {
+            plain(connection, &emptying).await.map_err(failed())?;
         }
     }
     Ok(())
