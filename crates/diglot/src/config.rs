@@ -9,6 +9,7 @@ mod libraries;
 mod locks;
 mod migrations;
 mod never_null;
+mod offset;
 mod places;
 mod prepare;
 #[cfg(test)]
@@ -35,6 +36,8 @@ pub use shards::{Distributed, Placement};
 pub use storage::Storage;
 pub use stripped::Stripped;
 pub use words::Words;
+
+use offset::key_offset;
 
 pub use crate::engine::MAJORS;
 use crate::extract::Built;
@@ -453,29 +456,6 @@ fn is_column(key: &str) -> bool {
 
 fn bad_column(key: &str) -> String {
     format!("`{key}` names no column: write \"table.column\" or \"*.column\", in lower case and in quotes")
-}
-
-/// Where a key stands in the text; the start when it is not found.
-fn key_offset(text: &str, key: &str) -> usize {
-    let (mut offset, mut header) = (0, 0);
-    for line in text.split_inclusive('\n') {
-        let trimmed = line.trim_start();
-        let bare = trimmed.trim_start_matches(['"', '\'']);
-        if let Some(rest) = bare.strip_prefix(key)
-            && rest.trim_start_matches(['"', '\'']).trim_start().starts_with(['=', '.'])
-        {
-            return offset + (line.len() - trimmed.len());
-        }
-        if trimmed.strip_prefix('[').and_then(|rest| rest.strip_prefix(key)).is_some_and(|rest| rest.starts_with(']')) {
-            header = offset;
-        }
-        offset += line.len();
-    }
-    match key.rsplit_once('.') {
-        // A table may be written in one line, below the one that it is in.
-        Some((_, last)) if header == 0 => key_offset(text, last),
-        _ => header,
-    }
 }
 
 fn error_at(text: &str, path: &str, offset: usize, message: String) -> ConfigError {
