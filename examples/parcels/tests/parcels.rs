@@ -53,7 +53,7 @@ async fn story(pool: &Pool) {
 #[tokio::test]
 async fn one_text_on_sqlite() {
     let pool = SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await.expect("SQLite");
-    parcels::prepare_sqlite(&mut *pool.acquire().await.expect("a connection")).await.expect("the table is made");
+    parcels::prepare_sqlite(&mut pool.acquire().await.expect("a connection")).await.expect("the table is made");
     story(&Pool::Sqlite(pool)).await;
 }
 
