@@ -7,7 +7,7 @@ use syn::Ident;
 /// Every word that Rust keeps for itself, in order.
 const KEPT: &[&str] = &[
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
-    "else", "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop", "macro", "match",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match",
     "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait",
     "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
@@ -16,7 +16,12 @@ const KEPT: &[&str] = &[
 pub(crate) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && KEPT.binary_search(&name).is_err()
+        && !is_kept(name)
+}
+
+/// Whether Rust keeps a word for itself.
+pub(crate) fn is_kept(word: &str) -> bool {
+    KEPT.binary_search(&word).is_ok()
 }
 
 /// A name as the identifier that it is, as it stands or raw.

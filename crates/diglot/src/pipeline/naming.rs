@@ -12,6 +12,7 @@ use crate::config::FILE as CONFIG;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::extract;
+use crate::names::is_kept;
 use crate::page::{Page, RawStatement};
 use crate::project::Inputs;
 use crate::rule;
@@ -132,8 +133,10 @@ fn face(sources: &Sources, pages: &mut [Page]) {
     likeness::face(sources, pages);
 }
 
-fn by_neutral_name(_: &Sources, _: &Page, raw: &RawStatement) -> Vec<String> {
-    vec![neutral(&raw.name)]
+/// The noun that stands before a word of Rust, so that it can be a name, is no part of what the program calls it.
+fn by_neutral_name(_: &Sources, page: &Page, raw: &RawStatement) -> Vec<String> {
+    let behind = raw.name.strip_prefix(&page.noun).and_then(|rest| rest.strip_prefix('_'));
+    vec![neutral(behind.filter(|word| is_kept(word)).unwrap_or(&raw.name))]
 }
 
 /// The function, as far as its name is known, with what the statement does to which table.

@@ -1,6 +1,7 @@
 //! Reads a header: `-- name: noun_verb :one`.
 
 use crate::diagnostic::Diagnostic;
+use crate::names::is_kept;
 use crate::page::Cardinality;
 use crate::rule;
 use crate::source::Span;
@@ -35,9 +36,9 @@ pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec
     };
     let name_span = comment.span_of(name);
     let sound = sound_name(name, noun);
-    if sound != name && !(is_camel(name) && is_snake(&sound) && !is_keyword(&name.to_lowercase())) {
+    if sound != name && !(is_camel(name) && is_snake(&sound) && !is_kept(&name.to_lowercase())) {
         let why =
-            if is_keyword(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
+            if is_kept(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
         let message = format!("`{name}` cannot name a statement: it is {why}");
         found.push(Diagnostic::error(rule::BAD_NAME, message, name_span, "bad name").help(format!("write `{sound}`")));
     }
@@ -101,7 +102,7 @@ fn cardinality(word: &str) -> Option<Cardinality> {
 /// The name itself when it is good, else the nearest good one. The noun may be no name either.
 pub(super) fn sound_name(name: &str, noun: &str) -> String {
     let noun = if is_snake(noun) { noun } else { "statement" };
-    if is_snake(name) && !is_keyword(name) {
+    if is_snake(name) && !is_kept(name) {
         return name.to_owned();
     }
     let mut words = String::new();
@@ -118,7 +119,7 @@ pub(super) fn sound_name(name: &str, noun: &str) -> String {
     }
     let words: Vec<&str> = words.split('_').filter(|word| !word.is_empty()).collect();
     let joined = words.join("_");
-    if is_snake(&joined) && !is_keyword(&joined) {
+    if is_snake(&joined) && !is_kept(&joined) {
         joined
     } else if joined.is_empty() {
         format!("{noun}_run")
@@ -137,14 +138,4 @@ fn is_snake(name: &str) -> bool {
 /// `LeaseRenew` or `leaseRenew`, as sqlc's users name statements.
 fn is_camel(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|b| b.is_ascii_alphanumeric())
-}
-
-fn is_keyword(name: &str) -> bool {
-    const WORDS: [&str; 51] = [
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
-        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
-        "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super",
-        "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-    ];
-    WORDS.contains(&name)
 }
