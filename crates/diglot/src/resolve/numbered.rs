@@ -11,7 +11,7 @@ use crate::tree::{ExprKind, ParamUse, Statement};
 pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<String, String> {
     let (ours, theirs) = (once(own), once(facing));
     let listed: BTreeSet<&str> = own.exprs().into_iter().filter_map(list).collect();
-    let mut names = BTreeMap::new();
+    let (mut names, mut agrees) = (BTreeMap::new(), false);
     for list in theirs.iter().filter(|param| param.list && param.number.is_none()) {
         let of_group = |param: &&&ParamUse| stem(&param.name) == list.name;
         let others = || theirs.iter().filter(of_group).filter(|param| param.name != list.name);
@@ -19,6 +19,7 @@ pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<Stri
             ours.iter().filter(of_group).partition(|param| listed.contains(param.name.as_str()));
         let is_numbered = |param: &&&ParamUse| param.number.is_some();
         let ([only], true) = (lists.as_slice(), rest.len() == others().count() && !rest.is_empty()) else { continue };
+        agrees |= only.name == list.name;
         if only.name == list.name || !is_numbered(only) || !rest.iter().all(is_numbered) {
             continue;
         }
@@ -26,13 +27,13 @@ pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<Stri
         let pairs = rest.iter().zip(others());
         names.extend(pairs.filter_map(|(param, facing)| Some((param.number.clone()?, facing.name.clone()))));
     }
-    if names.is_empty() && theirs.iter().any(|param| param.number.is_none()) {
+    if agrees || !names.is_empty() {
+        return names;
+    }
+    if theirs.iter().any(|param| param.number.is_none()) {
         names = met_names(&ours, &theirs);
     }
-    if names.is_empty() {
-        names = numbers_names(&ours, &theirs);
-    }
-    names
+    if names.is_empty() { numbers_names(&ours, &theirs) } else { names }
 }
 
 /// The names of the facing page for the same numbers, where each meets the same column on both pages: the texts may name
