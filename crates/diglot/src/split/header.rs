@@ -37,8 +37,7 @@ pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec
     let name_span = comment.span_of(name);
     let sound = sound_name(name, noun);
     if sound != name && !(is_camel(name) && is_snake(&sound) && !is_kept(&name.to_lowercase())) {
-        let why =
-            if is_kept(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
+        let why = if is_kept(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
         let message = format!("`{name}` cannot name a statement: it is {why}");
         found.push(Diagnostic::error(rule::BAD_NAME, message, name_span, "bad name").help(format!("write `{sound}`")));
     }
