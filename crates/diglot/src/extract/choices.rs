@@ -59,7 +59,7 @@ fn block(code: &Code<'_>, from: usize) -> Option<usize> {
     let mut at = from;
     if code.word(at) == "let" {
         while at < code.tokens.len() && code.word(at) != "=" {
-            at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+            at = code.over(at);
         }
     }
     while at < code.tokens.len() {
@@ -77,13 +77,10 @@ fn block(code: &Code<'_>, from: usize) -> Option<usize> {
 fn value(code: &Code<'_>, block: Range<usize>) -> Range<usize> {
     let (mut start, mut at) = (block.start, block.start);
     while at < block.end {
-        match code.word(at) {
-            "(" | "[" | "{" => at = code.behind(at),
-            ";" => {
-                at += 1;
-                start = at;
-            }
-            _ => at += 1,
+        let is_end = code.word(at) == ";";
+        at = code.over(at);
+        if is_end {
+            start = at;
         }
     }
     start..block.end
@@ -94,7 +91,7 @@ fn arms(code: &Code<'_>, body: Range<usize>) -> Option<Vec<Range<usize>>> {
     let (mut arms, mut at) = (Vec::new(), body.start);
     while at < body.end {
         while at < body.end && code.word(at) != "=>" {
-            at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+            at = code.over(at);
         }
         let start = at + 1;
         if code.word(start) == "{" {
@@ -105,7 +102,7 @@ fn arms(code: &Code<'_>, body: Range<usize>) -> Option<Vec<Range<usize>>> {
         }
         let mut end = start;
         while end < body.end && code.word(end) != "," {
-            end = if ["(", "[", "{"].contains(&code.word(end)) { code.behind(end) } else { end + 1 };
+            end = code.over(end);
         }
         arms.push(start..end);
         at = end + 1;

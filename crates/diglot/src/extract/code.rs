@@ -58,6 +58,11 @@ impl<'t> Code<'t> {
         (&self.text[place.clone()], place)
     }
 
+    /// The token behind this one, or behind the brackets that it opens.
+    pub(super) fn over(&self, at: usize) -> usize {
+        if ["(", "[", "{"].contains(&self.word(at)) { self.behind(at) } else { at + 1 }
+    }
+
     /// The token behind the one that closes the bracket that opens here.
     pub(super) fn behind(&self, open: usize) -> usize {
         let mut depth = 0_usize;

@@ -273,7 +273,7 @@ fn scope(code: &Code<'_>, value: usize) -> Range<usize> {
         if start.is_none() && at > value && (code.word(at) == ";" || is_line_end(code, at)) {
             start = Some(at);
         }
-        at = if ["(", "[", "{"].contains(&code.word(at)) { code.behind(at) } else { at + 1 };
+        at = code.over(at);
     }
     start.unwrap_or(at)..at
 }
