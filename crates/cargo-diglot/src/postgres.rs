@@ -1,11 +1,12 @@
 //! A throwaway Postgres server: its own folder, its own port, gone when the value is dropped.
 //!
 //! Nothing here talks SQL; callers connect to [`Server::url`]. The server never touches a database that was
-//! there before: it is made by `initdb` in a new folder below the system's folder for temporary files.
+//! there before: its files are new ones, in a new folder below the system's folder for temporary files.
 //! A guard process ends the server even when this process is killed without a chance to clean up.
 
 mod binaries;
 mod brought;
+mod cluster;
 mod owner;
 mod postmaster;
 
@@ -13,11 +14,12 @@ use std::fs;
 use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 pub use binaries::{Binaries, FOLDER_VARIABLE, OLDEST_MAJOR};
 pub use brought::CACHE_VARIABLE;
+use cluster::Cluster;
 use owner::Owner;
 use postmaster::Postmaster;
 
@@ -120,8 +122,24 @@ pub struct Server {
     binaries: Binaries,
     owner: Owner,
     options: Options,
-    /// Last, so that it goes after the processes that use it.
+    /// Behind the processes that use it, so that it goes after them.
     folder: tempfile::TempDir,
+    /// For the next server, where it was made for this one.
+    _cluster: Cluster,
+}
+
+/// Starts a server on a free port.
+fn serve(binaries: &Binaries, owner: &Owner, folder: &Path, options: Options) -> Result<(Postmaster, u16), StartError> {
+    let mut attempt = 1;
+    loop {
+        let port = free_port()?;
+        let mut postmaster = Postmaster::spawn(binaries, owner, folder, port, options)?;
+        match postmaster.wait_until_ready(folder) {
+            Ok(()) => return Ok((postmaster, port)),
+            Err(error) if attempt == PORT_ATTEMPTS || !port_was_taken(folder) => return Err(error),
+            Err(_) => attempt += 1,
+        }
+    }
 }
 
 impl Server {
@@ -134,21 +152,17 @@ impl Server {
         let binaries = if options.bring { Binaries::find_or_bring() } else { Binaries::find() }?;
         let owner = Owner::choose()?;
         let folder = owner.new_folder()?;
-        let password = uuid::Uuid::new_v4().simple().to_string();
-        make_cluster(&binaries, &owner, folder.path(), &password)?;
-
-        let mut attempt = 1;
-        let (postmaster, port) = loop {
-            let port = free_port()?;
-            let mut postmaster = Postmaster::spawn(&binaries, &owner, folder.path(), port, options)?;
-            match postmaster.wait_until_ready(folder.path()) {
-                Ok(()) => break (postmaster, port),
-                Err(error) if attempt == PORT_ATTEMPTS || !port_was_taken(folder.path()) => return Err(error),
-                Err(_) => attempt += 1,
+        let mut cluster = Cluster::make(&binaries, owner, folder.path())?;
+        let serve = || serve(&binaries, &owner, folder.path(), options);
+        let (postmaster, port) = match serve() {
+            Err(error) => {
+                cluster = cluster.again(&binaries, owner, folder.path()).ok_or(error)??;
+                serve()?
             }
+            Ok(served) => served,
         };
-        let url = format!("postgres://postgres:{password}@127.0.0.1:{port}/postgres");
-        Ok(Self { postmaster, url, port, binaries, owner, options, folder })
+        let url = format!("postgres://postgres:{}@127.0.0.1:{port}/postgres", cluster.password);
+        Ok(Self { postmaster, url, port, binaries, owner, options, folder, _cluster: cluster })
     }
 
     /// Ends the server at once, as a crash would: nothing is written any more and every connection breaks. Then
@@ -172,29 +186,6 @@ impl Server {
     pub fn port(&self) -> u16 {
         self.port
     }
-}
-
-fn make_cluster(binaries: &Binaries, owner: &Owner, folder: &Path, password: &str) -> Result<(), StartError> {
-    let password_file = folder.join("password");
-    owner.write_file(&password_file, password)?;
-    let mut command = owner.command(&binaries.initdb(), folder);
-    command.arg("--pgdata").arg(folder.join("data")).arg("--pwfile").arg(&password_file).args([
-        "--username=postgres",
-        "--auth=password",
-        "--encoding=UTF8",
-        "--locale=C",
-        "--no-sync",
-    ]);
-    let output =
-        command.stdin(Stdio::null()).output().map_err(|source| StartError::Io { what: "run initdb".into(), source })?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let mut words = String::from_utf8_lossy(&output.stderr).into_owned();
-    if words.trim().is_empty() {
-        words = String::from_utf8_lossy(&output.stdout).into_owned();
-    }
-    Err(StartError::Program { program: "initdb", status: output.status, output: last_lines(&words) })
 }
 
 fn settings(folder: &Path, port: u16, options: Options) -> Vec<String> {

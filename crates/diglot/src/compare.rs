@@ -35,6 +35,7 @@ use crate::tree::{ExprKind, Part};
 
 pub(crate) use self::causes::told_once;
 pub(crate) use self::implied::Ground;
+pub(crate) use self::reason::TAKEN_AS;
 pub(crate) use self::rows::{Row, Verdict};
 
 /// What a comparison gives.

@@ -320,7 +320,7 @@ pub fn witness(subject: &Subject, case: &Case, difference: Difference, edge: boo
     let edges = if edge { subject.edges(case) } else { BTreeMap::new() };
     let excluded_by: BTreeMap<String, BTreeSet<String>> =
         edges.into_iter().map(|(what, places)| (what.key().to_owned(), places)).collect();
-    let named = subject.tables.iter().map(|table| (table.name.clone(), subject.named(&table.name)));
+    let named = subject.tables.iter().map(|table| (table.name.clone(), subject.telling(table)));
     let mut named: BTreeMap<String, BTreeSet<String>> = named.filter(|(_, columns)| !columns.is_empty()).collect();
     // What the answers differ in is shown where a table has a column of that name.
     for (table, columns) in &mut named {

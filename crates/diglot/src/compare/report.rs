@@ -273,6 +273,10 @@ fn operator(sources: &Sources, node: &Node) -> Option<Span> {
     let text = sources.text(between);
     let start = between.start as usize + (text.len() - text.trim_start().len());
     let found = text.trim();
+    // Half of a range is no operator.
+    if found.split_whitespace().any(|word| word.eq_ignore_ascii_case("between")) {
+        return None;
+    }
     let sound = !found.is_empty() && found.len() < 24 && !found.contains(['(', ')', '\n', ',']);
     sound.then(|| Span::new(first.file, start..start + found.len()))
 }

@@ -38,14 +38,17 @@ pub(super) fn fits(sources: &Sources, kind: Kind, from: &PageOf<'_>, to: &PageOf
     expr.exprs().into_iter().all(is_read)
 }
 
-/// Whether two places hold the same piece of a clause: a value each, or a value with its name each. What joins a table is
-/// shown in part alone.
+/// Whether two places hold the same piece of a clause: a value each, or a value with its name each, a range each or none.
+/// What joins a table is shown in part alone.
 pub(super) fn are_alike(kind: Kind, from: (&PageOf<'_>, Span), to: (&PageOf<'_>, Span)) -> bool {
     if kind == Kind::Join {
         return false;
     }
     let is_value = |(page, place): (&PageOf<'_>, Span)| expr_at(page, place).is_some();
-    !matches!(kind, Kind::Set | Kind::Columns) || is_value(from) == is_value(to)
+    let is_range = |(page, place): (&PageOf<'_>, Span)| {
+        expr_at(page, place).is_some_and(|expr| matches!(expr.kind, ExprKind::Between { .. }))
+    };
+    is_range(from) == is_range(to) && (!matches!(kind, Kind::Set | Kind::Columns) || is_value(from) == is_value(to))
 }
 
 fn expr_at<'t>(page: &PageOf<'t>, place: Span) -> Option<&'t Expr> {

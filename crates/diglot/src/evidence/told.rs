@@ -71,6 +71,7 @@ impl Witness {
     /// The database, the arguments and both answers, a note for each.
     pub fn notes(&self, detail: Detail) -> Vec<String> {
         let mut notes: Vec<String> = self.grids(detail).iter().map(Grid::text).collect();
+        notes.extend(self.referred(detail));
         notes.extend(self.arguments(detail).map(|arguments| format!("with {arguments}")));
         if self.rows.is_empty() {
             notes.insert(0, "all tables are empty".to_owned());
@@ -93,9 +94,23 @@ impl Witness {
         })
     }
 
-    /// The rows of each table.
+    /// The rows of each table that says what the pages do.
     pub fn grids(&self, detail: Detail) -> Vec<Grid> {
-        self.rows.iter().map(|(table, rows)| self.grid(table, rows, detail)).collect()
+        let shown = self.rows.iter().filter(|(table, _)| !self.is_referred(table, detail));
+        shown.map(|(table, rows)| self.grid(table, rows, detail)).collect()
+    }
+
+    /// The tables whose rows are there because others refer to them, in a sentence.
+    fn referred(&self, detail: Detail) -> Option<String> {
+        let names: Vec<&str> =
+            self.rows.keys().filter(|table| self.is_referred(table, detail)).map(String::as_str).collect();
+        let (last, first) = names.split_last()?;
+        let all = if first.is_empty() { (*last).to_owned() } else { format!("{} and {last}", first.join(", ")) };
+        Some(format!("{all} hold the rows that these refer to"))
+    }
+
+    fn is_referred(&self, table: &str, detail: Detail) -> bool {
+        detail == Detail::Short && !self.named.is_empty() && !self.named.contains_key(table)
     }
 
     /// The arguments, `name = value` each.
@@ -230,6 +245,11 @@ mod tests {
         let whole = witness.notes(Detail::Whole);
         assert_eq!(whole[0], "note holds\n  body  due_ms  id\n  'a'   NULL    10\n  'a'   5       2");
         assert_eq!(whole[1..], wanted[1..]);
+        let parents = ["lane", "shop"].map(|table| (table.to_owned(), vec![row("int:1", "null")]));
+        let rows = witness.rows.clone().into_iter().chain(parents).collect();
+        let referring = Witness { rows, ..witness };
+        assert_eq!(referring.notes(Detail::Short)[1], "lane and shop hold the rows that these refer to");
+        assert_eq!(referring.notes(Detail::Whole).len(), wanted.len() + 2);
     }
 
     #[test]

@@ -160,7 +160,9 @@ impl Run<'_> {
             }
         }
         let Some(mut finding) = best.map(|at| decided[at].clone()) else { return };
-        let mut notes = witness.notes(self.shared.inputs.detail);
+        let detail = self.shared.inputs.detail;
+        let mut notes = witness.notes(detail);
+        finding.notes.retain(|note| detail == Detail::Whole || !note.starts_with(compare::TAKEN_AS));
         notes.append(&mut finding.notes);
         finding.notes = notes;
         if !others.is_empty() {

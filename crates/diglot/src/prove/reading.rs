@@ -61,8 +61,24 @@ impl Subject {
         self.tables.iter().filter(is_of_page).map(|table| &table.name)
     }
 
+    /// The columns of a table that say what the pages do: those that either looks at, those by which rows go or change with
+    /// others, and all of a table that is read and of which no column is named. None of a table that others only refer to.
+    pub fn telling(&self, table: &Table) -> BTreeSet<String> {
+        let mut columns = self.named(&table.name);
+        let parts = self.reading.trees.iter().flat_map(|tree| &tree.parts);
+        let changed = parts.filter(|part| !matches!(part.body, Body::Insert(_)) || replaces(&part.body));
+        let changed: BTreeSet<&str> = changed.filter_map(|part| part.target()?.table()).collect();
+        for key in table.foreign.iter().filter(|key| changed.contains(key.table.as_str())) {
+            columns.extend(key.columns.iter().cloned());
+        }
+        if columns.is_empty() && self.read().any(|name| *name == table.name) {
+            columns.extend(table.columns.iter().map(|column| column.name.clone()));
+        }
+        columns
+    }
+
     /// The columns of a table that either page looks at.
-    pub fn named(&self, table: &str) -> BTreeSet<String> {
+    fn named(&self, table: &str) -> BTreeSet<String> {
         let of_table = |key: &Key| match key {
             Key::Column(owner, column) if owner == table => Some(column.clone()),
             Key::Json(document, _) => match &**document {
@@ -124,8 +140,10 @@ impl Reading {
                 Body::Update(update) => update.set.iter().map(|assignment| &assignment.column).collect(),
                 Body::Query(_) | Body::Delete(_) => Vec::new(),
             };
-            for key in table.unique.iter().filter(|key| key.iter().any(|name| set.contains(&name))) {
-                self.forced.extend(key.iter().map(|name| column(&table.name, name)));
+            let keys = table.unique.iter().chain(&table.unique_in_part);
+            for key in keys.filter(|key| key.iter().any(|name| set.contains(&name))) {
+                let named = key.iter().filter(|name| table.columns.iter().any(|column| column.name == **name));
+                self.forced.extend(named.map(|name| column(&table.name, name)));
             }
             for key in table.foreign.iter().filter(|key| key.columns.iter().any(|name| set.contains(&name))) {
                 let Some(parent) = filled.iter().find(|table| table.name == key.table) else { continue };

@@ -7,7 +7,7 @@ use super::checks::Judge;
 use super::written;
 use crate::config::Config;
 use crate::dialect::{Both, Dialect};
-use crate::schema::{self, Fill, ForeignKey, Schema};
+use crate::schema::{self, Fill, ForeignKey, Index, Schema};
 use crate::types::{Base, Form, Stored, is_real};
 
 /// What the real databases know and the schema does not: the tables that a view reads and those that a table's triggers
@@ -44,6 +44,8 @@ pub struct Table {
     pub columns: Vec<TableColumn>,
     /// Sets of columns that no two rows share.
     pub(super) unique: Vec<Vec<String>>,
+    /// The same where only some rows are held to it, with the columns that say which.
+    pub(super) unique_in_part: Vec<Vec<String>>,
     /// Columns that refer to another table.
     pub(super) foreign: Vec<ForeignKey>,
 }
@@ -248,8 +250,10 @@ impl<'a> Tables<'a> {
             Some(List::Table { owner, .. }) => Some(owner.clone()),
             _ => None,
         }));
+        let unique_in_part =
+            [sqlite, pg].into_iter().flat_map(|table| table.indexes.iter().filter_map(in_part)).collect();
         let foreign = sqlite.foreign_keys.iter().chain(&pg.foreign_keys).cloned().collect();
-        Some(Table { name: name.to_owned(), columns, unique, foreign })
+        Some(Table { name: name.to_owned(), columns, unique, unique_in_part, foreign })
     }
 
     fn column(&self, table: &str, sqlite: Option<&schema::Column>, pg: Option<&schema::Column>) -> Option<TableColumn> {
@@ -303,6 +307,13 @@ impl<'a> Tables<'a> {
             list.columns.iter().map(|column| &column.name).filter(|name| *name != item && own.column(name).is_some());
         Some(List::Table { name: name.to_owned(), item: item.to_owned(), owner: owner.cloned().collect() })
     }
+}
+
+/// What a unique index over some rows names: its own columns, and the words of its condition.
+fn in_part(index: &Index) -> Option<Vec<String>> {
+    let condition = index.written.as_ref().filter(|_| index.unique)?;
+    let words = condition.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
+    Some(index.columns().map(str::to_owned).chain(words).collect())
 }
 
 /// What SQLite holds. Where nothing says how it writes times, they are written as its type suggests.

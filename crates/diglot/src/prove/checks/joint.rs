@@ -247,6 +247,7 @@ mod tests {
             name: "trip".into(),
             columns: columns.map(column).to_vec(),
             unique: Vec::new(),
+            unique_in_part: Vec::new(),
             foreign: Vec::new(),
         };
         (

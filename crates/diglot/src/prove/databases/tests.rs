@@ -498,3 +498,59 @@ fn what_is_computed_of_a_parameter_is_bound_to_a_value() {
     assert!(bound("UPDATE item SET due_ms = :due WHERE id = :id"));
     assert!(!bound("UPDATE item SET due_ms = :due + 60 WHERE id = :id"));
 }
+
+#[test]
+fn what_is_unique_among_some_rows_alone_can_be_met_by_a_new_one() {
+    let rest = "CREATE UNIQUE INDEX item_email ON item (email) WHERE";
+    let subject = pair(
+        [
+            &format!(
+                "CREATE TABLE item (id INTEGER NOT NULL PRIMARY KEY, email TEXT NOT NULL, gone INTEGER NOT NULL DEFAULT 0 \
+                 CHECK (gone IN (0, 1))); {rest} gone = 0;"
+            ),
+            &format!(
+                "CREATE TABLE item (id bigint NOT NULL PRIMARY KEY, email text NOT NULL, gone boolean NOT NULL DEFAULT \
+                 false); {rest} NOT gone;"
+            ),
+        ],
+        [
+            "INSERT INTO item (id, email) VALUES (:id, :email) ON CONFLICT DO NOTHING RETURNING id",
+            "INSERT INTO item (id, email) VALUES (:id, :email) ON CONFLICT (id) DO NOTHING RETURNING id",
+        ],
+    );
+    for gone in [false, true] {
+        let is_met = |case: &Case| {
+            let meets = |row: &Row| row["email"] == case.args["email"] && row["id"] != case.args["id"];
+            rows(case, "item").iter().any(|row| meets(row) && row["gone"] == Value::Bool(gone))
+        };
+        assert!(some(&subject, is_met), "{gone}");
+    }
+}
+
+#[test]
+fn a_group_has_as_many_values_as_having_counts() {
+    let table = |id: &str, word: &str| {
+        format!(
+            "CREATE TABLE issue (paper {id} NOT NULL, number {id} NOT NULL, PRIMARY KEY (paper, number)); \
+             CREATE TABLE item (id {id} NOT NULL PRIMARY KEY, paper {id} NOT NULL, number {id} NOT NULL, section {word} NOT NULL \
+             CHECK (section IN ('news', 'sport', 'culture', 'letters')), deleted_ms {id}, \
+             FOREIGN KEY (paper, number) REFERENCES issue (paper, number));"
+        )
+    };
+    let words = ["news", "sport", "culture", "letters"];
+    let all = words.map(|word| format!("bool_or(section = '{word}')")).join(" AND ");
+    let of = |having: &str| {
+        format!("SELECT paper, number FROM item WHERE deleted_ms IS NULL GROUP BY paper, number HAVING {having}")
+    };
+    let subject =
+        pair([&table("INTEGER", "TEXT"), &table("bigint", "text")], [&of("count(DISTINCT section) = 4"), &of(&all)]);
+    let is_full = |case: &Case| {
+        let of_group = |first: &Row| {
+            let rows =
+                rows(case, "item").iter().filter(|row| ["paper", "number"].iter().all(|key| row[*key] == first[*key]));
+            rows.filter(|row| row["deleted_ms"] == Value::Null).map(|row| &row["section"]).cloned().collect::<Vec<_>>()
+        };
+        rows(case, "item").iter().any(|first| words.iter().all(|word| of_group(first).contains(&text(word))))
+    };
+    assert!(some(&subject, is_full));
+}

@@ -68,7 +68,7 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
         }
     }
     if pool.looks.any(Looks::ROUNDED | Looks::CAST) {
-        halves(&near).chunks(2).for_each(|both| {
+        halves(&near, is_real).chunks(2).for_each(|both| {
             add(Tier::Core, &both[..1]);
             add(Tier::More, &both[1..]);
         });
@@ -102,11 +102,13 @@ fn solutions(near: &[f64]) -> Vec<f64> {
 }
 
 /// Numbers of which the quotient by a constant, or the product with it, lies in the middle of two whole ones: above an even
-/// one, and above an odd one.
-fn halves(near: &[f64]) -> Vec<f64> {
+/// one, and above an odd one. The product of a whole constant does so with a fraction alone.
+fn halves(near: &[f64], is_real: bool) -> Vec<f64> {
     let of = |constant: &f64| {
         let whole = constant.fract() == 0.0;
-        [2.5, 1.5].map(|half| if whole { half * constant } else { half / constant })
+        let (quotient, product) =
+            (whole.then_some([2.5, 1.5].map(|half| half * constant)), [2.5, 1.5].map(|half| half / constant));
+        quotient.into_iter().chain((is_real || !whole).then_some(product)).flatten().collect::<Vec<_>>()
     };
     near.iter().filter(|constant| constant.abs() > 0.0 && constant.abs() != 1.0).flat_map(of).collect()
 }
@@ -193,8 +195,9 @@ mod tests {
 
     #[test]
     fn halves_are_tried_where_a_constant_divides_or_is_multiplied_with() {
-        assert_eq!(halves(&[100.0, 1.0]), [250.0, 150.0]);
-        assert_eq!(halves(&[0.25]), [10.0, 6.0]);
+        assert_eq!(halves(&[100.0, 1.0], false), [250.0, 150.0]);
+        assert_eq!(halves(&[0.25], false), [10.0, 6.0]);
+        assert_eq!(halves(&[10.0], true), [25.0, 15.0, 0.25, 0.15]);
     }
 
     #[test]
