@@ -106,7 +106,7 @@ impl Witness {
             self.rows.keys().filter(|table| self.is_referred(table, detail)).map(String::as_str).collect();
         let (last, first) = names.split_last()?;
         let all = if first.is_empty() { (*last).to_owned() } else { format!("{} and {last}", first.join(", ")) };
-        Some(format!("{all} hold the rows that these refer to"))
+        Some(format!("these refer to rows of {all}"))
     }
 
     fn is_referred(&self, table: &str, detail: Detail) -> bool {
@@ -248,7 +248,7 @@ mod tests {
         let parents = ["lane", "shop"].map(|table| (table.to_owned(), vec![row("int:1", "null")]));
         let rows = witness.rows.clone().into_iter().chain(parents).collect();
         let referring = Witness { rows, ..witness };
-        assert_eq!(referring.notes(Detail::Short)[1], "lane and shop hold the rows that these refer to");
+        assert_eq!(referring.notes(Detail::Short)[1], "these refer to rows of lane and shop");
         assert_eq!(referring.notes(Detail::Whole).len(), wanted.len() + 2);
     }
 
