@@ -278,7 +278,15 @@ fn complaints(documents: &[Document], exists: &dyn Fn(&str) -> bool) -> Vec<Stri
 /// The documents of the repository: those at its root, the book, and the pages of the crates and examples.
 fn documents(root: &Path) -> Vec<Document> {
     let mut paths = Vec::new();
-    for folder in ["", "docs", "docs/decisions", "crates/diglot", "crates/cargo-diglot", "crates/diglot-migrate"] {
+    for folder in [
+        "",
+        "docs",
+        "docs/decisions",
+        "crates/diglot",
+        "crates/cargo-diglot",
+        "crates/diglot-migrate",
+        "crates/diglot-tools",
+    ] {
         let entries = fs::read_dir(root.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
         let of = entries.map(|entry| entry.expect("a folder can be read").path());
         // What a link of the system leads to is read where it is.
@@ -314,6 +322,7 @@ fn every_dependency_has_its_reason() {
         "crates/diglot/",
         "crates/cargo-diglot/",
         "crates/diglot-migrate/",
+        "crates/diglot-tools/",
         "crates/playground/",
         "crates/playground/bind/",
     ];

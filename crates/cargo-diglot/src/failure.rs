@@ -46,7 +46,7 @@ pub enum Failure {
     },
     /// An engine refused what a case rests on.
     #[error(transparent)]
-    Trouble(#[from] diglot::prove::Trouble),
+    Trouble(#[from] diglot_tools::prove::Trouble),
     /// A table could not be read after a case.
     #[error("cannot {what}: {message}")]
     Table {
@@ -94,7 +94,7 @@ pub enum Failure {
     Migrate(#[from] diglot_migrate::Error),
     /// There is nothing to write.
     #[error(transparent)]
-    Draft(#[from] diglot::draft::DraftError),
+    Draft(#[from] diglot_tools::draft::DraftError),
     /// There is no step to draft.
     #[error("{what}")]
     Step {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use diglot::mutate::{Against, Report, Sample, run as mutate};
 use diglot::source::Sources;
+use diglot_tools::mutate::{Against, Report, Sample, run as mutate};
 
 use crate::cli::Mutate;
 use crate::failure::Failure;

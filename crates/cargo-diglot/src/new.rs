@@ -9,7 +9,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-use diglot::draft::{self, Draft};
+use diglot_tools::draft::{self, Draft};
 
 use crate::cli::{New, NewWhat};
 use crate::failure::Failure;

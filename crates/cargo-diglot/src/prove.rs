@@ -1,7 +1,7 @@
 //! `cargo diglot prove`: runs both pages of every pair on the same data with the same arguments and compares what
 //! comes of it.
 //!
-//! The data, the comparison and the shrinking are the business of `diglot::prove`. Here both engines are opened,
+//! The data, the comparison and the shrinking are the business of `diglot_tools::prove`. Here both engines are opened,
 //! and every case runs in a transaction that is rolled back. Postgres sorts text as `pg_collation` says; without it both
 //! by a language, as far as the server can, and by bytes.
 
@@ -27,7 +27,7 @@ use std::path::Path;
 
 use diglot::Inputs;
 use diglot::diagnostic::{Diagnostic, Severity};
-use diglot::prove::{
+use diglot_tools::prove::{
     CHECK, Case, Difference, ENDLESS, Engines as _, Fault, NOT_NULL, Prover, REFERENCE, Subject, UNIQUE,
 };
 use sqlx::error::ErrorKind;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 
 use diglot::dialect::Dialect;
-use diglot::review::{Plans, Request, Version, html, markdown};
 use diglot::{Compiled, Inputs};
+use diglot_tools::review::{Plans, Request, Version, html, markdown};
 
 use crate::cli::{Review, ReviewFormat};
 use crate::failure::Failure;
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Review) -> Result<Outcome, Failure> {
 
 fn read(root: &Path) -> Result<(Inputs, Compiled), Failure> {
     let inputs = diglot::build::load(root)?;
-    let compiled = diglot::review::compile(&inputs);
+    let compiled = diglot_tools::review::compile(&inputs);
     Ok((inputs, compiled))
 }
 

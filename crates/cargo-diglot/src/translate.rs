@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use diglot::translate::{placed, translate};
+use diglot_tools::translate::{placed, translate};
 
 use crate::cli::Translate;
 use crate::failure::Failure;

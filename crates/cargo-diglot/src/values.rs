@@ -1,6 +1,6 @@
 //! Reads the drivers' values, whatever their type.
 
-use diglot::prove::{Value, spelled};
+use diglot_tools::prove::{Value, spelled};
 use sqlx::postgres::{PgRow, PgTypeKind, PgValueRef};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, TypeInfo, ValueRef};

@@ -7,11 +7,11 @@ use std::path::Path;
 use diglot::Detail;
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::dialect::{Both, Dialect};
-use diglot::prove::allowed_to_differ;
 use diglot::rules::{RELEASE_DIFFERS, UNUSED_ALLOW};
 use diglot::schema;
 use diglot::source::{FileId, SourceFile, Sources, Span};
 use diglot_migrate::tokens;
+use diglot_tools::prove::allowed_to_differ;
 
 use crate::cli::Verify;
 use crate::failure::Failure;

@@ -34,9 +34,9 @@ use crate::source::{Sources, Span};
 use crate::tree::{ExprKind, Part};
 
 pub(crate) use self::causes::told_once;
-pub(crate) use self::implied::Ground;
+pub use self::implied::Ground;
 pub(crate) use self::reason::TAKEN_AS;
-pub(crate) use self::rows::{Row, Verdict};
+pub use self::rows::{Row, Verdict};
 
 /// What a comparison gives.
 pub(crate) struct Compared {

@@ -19,7 +19,7 @@ use crate::split::lexer;
 use crate::tree::{Part, Replacement, Rewrite, Source};
 use crate::types::Base;
 
-pub(crate) use rows::element;
+pub use rows::element;
 
 /// The text of one page of a signature.
 pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) -> EmittedText {

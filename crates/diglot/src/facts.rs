@@ -17,7 +17,7 @@ use crate::tree::{
 
 /// What kind of fact: the word of `-- diverges(...)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Kind {
+pub enum Kind {
     Parts,
     Whole,
     Tables,
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All, with the words and the rules that report them.
-    pub(crate) const ALL: [(Kind, &'static str, Rule, &'static str); 18] = [
+    pub const ALL: [(Kind, &'static str, Rule, &'static str); 18] = [
         (Kind::Parts, "parts", rule::PART_MISSING, "what they do"),
         (Kind::Whole, "kind", rule::KIND_DIFFERS, "what kind of statement they are"),
         (Kind::Tables, "tables", rule::TABLES_DIFFER, "the tables they read"),

@@ -8,11 +8,12 @@ pub(crate) mod columns;
 mod evidence;
 pub(crate) mod handed;
 pub(crate) mod keys;
-pub(crate) mod origin;
+#[doc(hidden)]
+pub mod origin;
 mod params;
 mod rows;
 pub(crate) mod tables;
-pub(crate) mod walk;
+pub mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -193,9 +194,12 @@ impl fmt::Display for Signature {
 }
 
 /// One page of a pair.
-pub(crate) struct PageOf<'a> {
+pub struct PageOf<'a> {
+    /// What is written.
     pub raw: &'a RawStatement,
+    /// What was understood of it.
     pub tree: &'a Statement,
+    /// What its names mean.
     pub schema: &'a Schema,
 }
 
@@ -212,12 +216,12 @@ pub(crate) fn signature(
 
 /// The signature that one page of a broken pair has; a SQLite page takes finer types from the schema of
 /// Postgres.
-pub(crate) fn shape(config: &Config, noun: &str, page: &PageOf<'_>, facing: Option<&Schema>) -> Option<Signature> {
+pub fn shape(config: &Config, noun: &str, page: &PageOf<'_>, facing: Option<&Schema>) -> Option<Signature> {
     of_pages(config, noun, &[page], facing).0
 }
 
 /// What is known of a pair of which no function can be made.
-pub(crate) struct PartialSignature {
+pub struct PartialSignature {
     /// Its parameters.
     pub params: Vec<Param>,
     /// Those of them that have no type.
@@ -227,7 +231,7 @@ pub(crate) struct PartialSignature {
 }
 
 /// The signature of a pair of which no function can be made, as far as it is known.
-pub(crate) fn partial_signature(config: &Config, pages: Both<&PageOf<'_>>) -> PartialSignature {
+pub fn partial_signature(config: &Config, pages: Both<&PageOf<'_>>) -> PartialSignature {
     let (params, untyped) = params::partial(config, &[pages.sqlite, pages.pg]);
     let columns = columns::partial(pages, &params);
     PartialSignature { params, untyped, columns }
@@ -398,7 +402,7 @@ fn fits_cardinality(
 }
 
 /// The word of a cardinality as the header has it.
-pub(crate) fn word(cardinality: Cardinality) -> &'static str {
+pub fn word(cardinality: Cardinality) -> &'static str {
     match cardinality {
         Cardinality::One => "one",
         Cardinality::Opt => "opt",

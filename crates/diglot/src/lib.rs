@@ -18,48 +18,55 @@ pub mod build;
 pub mod config;
 pub mod diagnostic;
 pub mod dialect;
-pub mod draft;
-pub mod editor;
 pub mod evidence;
 pub mod fix;
 pub mod history;
-mod locks;
-pub mod mutate;
+#[doc(hidden)]
+pub mod locks;
 pub mod operations;
 pub mod page;
-pub mod prove;
 pub mod render;
-pub mod review;
 pub mod rules;
 pub mod schema;
 pub mod source;
-pub mod translate;
 pub mod tree;
 pub mod types;
-pub mod verdict;
 
 mod cache;
 mod codegen;
-mod compare;
+#[doc(hidden)]
+pub mod compare;
 mod depth;
-mod digest;
-mod emit;
-mod emitted;
+#[doc(hidden)]
+pub mod digest;
+#[doc(hidden)]
+pub mod emit;
+#[doc(hidden)]
+pub mod emitted;
 mod engine;
 pub mod extract;
-mod facts;
+#[doc(hidden)]
+pub mod facts;
 mod grammar;
 mod guard;
 pub mod infer;
 mod joined;
-mod names;
-mod normal;
-mod pipeline;
-mod project;
-mod resolve;
-mod rule;
-mod split;
-mod value;
+#[doc(hidden)]
+pub mod names;
+#[doc(hidden)]
+pub mod normal;
+#[doc(hidden)]
+pub mod pipeline;
+#[doc(hidden)]
+pub mod project;
+#[doc(hidden)]
+pub mod resolve;
+#[doc(hidden)]
+pub mod rule;
+#[doc(hidden)]
+pub mod split;
+#[doc(hidden)]
+pub mod value;
 
 pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
 pub use pipeline::{BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report, propose_storage};

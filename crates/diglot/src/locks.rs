@@ -15,7 +15,7 @@ mod when;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use graph::{Graph, Held, Run, Wait};
+pub use graph::{Graph, Held, Run, Wait};
 pub(crate) use statement::Reader;
 
 /// What identifies a row beside its table.

@@ -13,7 +13,7 @@ const KEPT: &[&str] = &[
 ];
 
 /// Whether a name is an identifier beyond doubt: letters, digits and underscores, and no word of Rust's.
-pub(crate) fn is_plain(name: &str) -> bool {
+pub fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && !is_kept(name)
@@ -70,12 +70,12 @@ const TAKEN: [&str; 9] =
     ["diglot_support", "sqlite_only", "pg_only", "sqlx", "std", "uuid", "serde_json", "futures_core", "futures_util"];
 
 /// Whether a file's stem can be the name of a module beside those of the generated file.
-pub(crate) fn is_module_name(noun: &str) -> bool {
+pub fn is_module_name(noun: &str) -> bool {
     (is_plain(noun) || syn::parse_str::<Ident>(noun).is_ok()) && !TAKEN.contains(&noun)
 }
 
 /// Whether a column's name can be a field's, as it is or raw.
-pub(crate) fn is_field_name(name: &str) -> bool {
+pub fn is_field_name(name: &str) -> bool {
     is_plain(name) || parsed(name).is_ok()
 }
 

@@ -434,7 +434,7 @@ impl RawPart {
 }
 
 /// The words by which annotations name types.
-pub(crate) const TYPE_WORDS: &str =
+pub const TYPE_WORDS: &str =
     "bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[]";
 
 /// An annotation with its place.
@@ -517,7 +517,7 @@ pub enum AnnotationKind {
 
 impl AnnotationKind {
     /// Whether it says that any of the rows that a statement does not tell apart may come first.
-    pub(crate) fn leaves_order_open(&self) -> bool {
+    pub fn leaves_order_open(&self) -> bool {
         matches!(self, Self::Allow { rule, .. } if rule::asks_for_order(rule))
     }
 

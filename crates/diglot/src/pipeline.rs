@@ -52,9 +52,9 @@ use shared::Shared;
 use weighing::Grounds;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
-pub(crate) use facing::{Facing, facing};
-pub(crate) use memory::{Memory, Opened};
-pub(crate) use read_project::{Partial, ReadProject};
+pub use facing::{Facing, facing};
+pub use memory::{Memory, Opened};
+pub use read_project::{Partial, ReadProject};
 pub use schemas::propose_storage;
 pub use weighing::Weighed;
 
@@ -84,20 +84,20 @@ pub struct Compiled {
     /// How many statements both pages have, and how many stand on one page alone.
     pub statements: (usize, usize),
     /// What every statement touches and says, when a review asked for it.
-    pub(crate) facts: Vec<StatementFacts>,
+    pub facts: Vec<StatementFacts>,
     /// What statements lock on Postgres, and what they wait for.
-    pub(crate) locks: locks::Graph,
+    pub locks: locks::Graph,
 }
 
 /// What a statement touches and says.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct StatementFacts {
+pub struct StatementFacts {
     /// `noun_verb`.
-    pub(crate) name: String,
+    pub name: String,
     /// The tables that either page names.
-    pub(crate) tables: BTreeSet<String>,
+    pub tables: BTreeSet<String>,
     /// The facts of both pages side by side; none of a statement for one dialect or of one that is not understood.
-    pub(crate) rows: Vec<compare::Row>,
+    pub rows: Vec<compare::Row>,
 }
 
 impl StatementFacts {
@@ -144,7 +144,7 @@ pub fn lock_report(inputs: &Inputs) -> String {
 }
 
 /// The same, with what a review shows of every statement.
-pub(crate) fn check_and_keep(inputs: &Inputs) -> Compiled {
+pub fn check_and_keep(inputs: &Inputs) -> Compiled {
     read(inputs, true, None).0
 }
 

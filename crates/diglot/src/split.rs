@@ -7,7 +7,7 @@ mod both;
 mod bound;
 pub(crate) mod built;
 mod header;
-pub(crate) mod lexer;
+pub mod lexer;
 mod line;
 mod optional;
 mod repeated;
@@ -104,7 +104,7 @@ fn empty(file: FileId, dialect: Dialect, noun: &str) -> Page {
 
 /// The tokens of each statement of a page, from the comments that touch its header to those of the next one, with the
 /// token that is its header.
-pub(crate) fn blocks(text: &str, dialect: Dialect, tokens: &[Token]) -> Vec<(Range<usize>, usize)> {
+pub fn blocks(text: &str, dialect: Dialect, tokens: &[Token]) -> Vec<(Range<usize>, usize)> {
     let (file, noun) = (FileId(0), "");
     let page = empty(file, dialect, noun);
     let (found, names, readers) = (Vec::new(), BTreeMap::new(), Readers::One);
@@ -114,7 +114,7 @@ pub(crate) fn blocks(text: &str, dialect: Dialect, tokens: &[Token]) -> Vec<(Ran
 }
 
 /// What a comment line says if it is an annotation, with or without a reason.
-pub(crate) fn annotation(comment: &str) -> Option<AnnotationKind> {
+pub fn annotation(comment: &str) -> Option<AnnotationKind> {
     match line::read(Comment { file: FileId(0), start: 0, text: comment }, "") {
         Line::Annotation(annotation, _) => Some(annotation.kind),
         _ => None,
@@ -122,7 +122,7 @@ pub(crate) fn annotation(comment: &str) -> Option<AnnotationKind> {
 }
 
 /// What a header says behind `name:`; none of another comment.
-pub(crate) fn header(comment: &str) -> Option<&str> {
+pub fn header(comment: &str) -> Option<&str> {
     Comment { file: FileId(0), start: 0, text: comment }.header()
 }
 

@@ -80,7 +80,7 @@ impl Enum {
 }
 
 /// Whether a type of Postgres, by its name, is a floating-point number of 4 bytes.
-pub(crate) fn is_real(name: &str) -> bool {
+pub fn is_real(name: &str) -> bool {
     let short = |digits: &str| digits.trim_end_matches(')').trim().parse::<u8>().is_ok_and(|bits| bits <= 24);
     matches!(name, "real" | "float4") || name.strip_prefix("float(").is_some_and(short)
 }

@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::digest::hex;
 use crate::types::Base;
 
-pub(crate) use moment::{canonical, has_passed};
+pub use moment::{canonical, has_passed};
 pub use moment::{held, microseconds, spelled};
 
 /// Rows of values.
@@ -59,7 +59,7 @@ impl Value {
     }
 
     /// What it is, in words.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "NULL",
             Self::Bool(_) => "a truth value",
@@ -93,7 +93,7 @@ impl Value {
     }
 
     /// The value as one of another kind, where that says the same: what a column of that kind would hold.
-    pub(crate) fn into_base(self, base: &Base) -> Option<Self> {
+    pub fn into_base(self, base: &Base) -> Option<Self> {
         Some(match (self, base) {
             (Self::Null, _) => Self::Null,
             (Self::Uuid(id), Base::Text) => Self::Text(hyphenated(&id)),
@@ -130,7 +130,7 @@ impl Value {
     }
 
     /// The literal for an INSERT into a column of a kind.
-    pub(crate) fn literal(&self, dialect: Dialect, column: &Base) -> String {
+    pub fn literal(&self, dialect: Dialect, column: &Base) -> String {
         if let (Some(stored), Dialect::Sqlite) = (column.stored(), dialect) {
             return held(self, stored).literal(dialect, stored.form.seen());
         }
@@ -207,17 +207,17 @@ pub fn list_as_json(items: &[Value]) -> Json {
     items.iter().map(item).collect()
 }
 
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// A UUID as text.
-pub(crate) fn hyphenated(id: &[u8; 16]) -> String {
+pub fn hyphenated(id: &[u8; 16]) -> String {
     let text = hex(id);
     [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
 }
 
-pub(crate) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+pub fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let digits: Vec<u8> = text
         .bytes()
         .filter(|byte| *byte != b'-')

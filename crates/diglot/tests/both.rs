@@ -3,11 +3,11 @@
 
 use diglot::config::Config;
 use diglot::dialect::Dialect;
-use diglot::editor::{Desk, Place};
-use diglot::mutate::{self, Against, Sample};
 use diglot::source::{SourceFile, Sources};
-use diglot::translate::translate;
 use diglot::{Compiled, Inputs, compile};
+use diglot_tools::editor::{Desk, Place};
+use diglot_tools::mutate::{self, Against, Sample};
+use diglot_tools::translate::translate;
 
 const SQLITE: &str =
     "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, lane TEXT NOT NULL, n INTEGER NOT NULL, doc TEXT NOT NULL);";
@@ -166,7 +166,8 @@ fn an_editor_renames_it_once_and_keeps_what_it_knows_apart() {
     let mut editor = Desk::new(inputs);
     let edits = editor.rename(Place { file: sqlite, offset: page.find(":least").unwrap() + 2 }, "most").unwrap();
     assert_eq!(edits.len(), 1, "{edits:?}");
-    let names = |symbols: Vec<diglot::editor::Symbol>| symbols.into_iter().map(|one| one.name).collect::<Vec<_>>();
+    let names =
+        |symbols: Vec<diglot_tools::editor::Symbol>| symbols.into_iter().map(|one| one.name).collect::<Vec<_>>();
     assert_eq!(names(editor.symbols(sqlite)), ["job_keep", "job_list"]);
     assert_eq!(names(editor.symbols(pg)), ["job_keep"]);
     assert_eq!(names(editor.statements_like("list")), ["job_list"]);

@@ -10,11 +10,19 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, Item};
 
-/// The layers from the top, each with what it is about and its modules.
-const LAYERS: &[(&str, &[&str])] = &[
+/// Layers from the top, each with its subject and its modules.
+type Layers = [(&'static str, &'static [&'static str])];
+
+/// Those of the tools, which stand in a crate above the compiler.
+const TOOLS: &Layers = &[
     ("from page to page", &["translate"]),
     ("runs of both pages", &["verdict"]),
-    ("uses of a run", &["build", "draft", "editor", "mutate", "prove", "review"]),
+    ("uses of a run", &["draft", "editor", "mutate", "prove", "review"]),
+];
+
+/// Those of the compiler.
+const LAYERS: &Layers = &[
+    ("a build script", &["build"]),
     ("a run", &["pipeline"]),
     ("what is printed", &["render"]),
     ("what is found", &["baseline", "compare"]),
@@ -160,7 +168,7 @@ fn in_circles(graph: &Graph) -> Vec<&str> {
 }
 
 /// What does not fit the layers.
-fn breaches(graph: &Graph, layers: &[(&str, &[&str])]) -> Vec<String> {
+fn breaches(graph: &Graph, layers: &Layers) -> Vec<String> {
     let layer = |module: &str| layers.iter().position(|(_, modules)| modules.contains(&module));
     let mut breaches = Vec::new();
     for (module, uses) in graph {
@@ -196,8 +204,9 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn compiler() -> Vec<File> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The files of a crate beside this one.
+fn sources(of: &str) -> Vec<File> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src");
     let mut paths = Vec::new();
     files_below(&source, &mut paths);
     let read = |path: &PathBuf| {
@@ -209,17 +218,20 @@ fn compiler() -> Vec<File> {
 
 /// The table as `ARCHITECTURE.md` has it.
 fn drawn() -> String {
-    let width = LAYERS.iter().map(|(about, _)| about.len()).max().unwrap_or_default();
-    LAYERS.iter().map(|(about, modules)| format!("{about:width$} │ {}\n", modules.join(" "))).collect()
+    let layers = || TOOLS.iter().chain(LAYERS);
+    let width = layers().map(|(about, _)| about.len()).max().unwrap_or_default();
+    layers().map(|(about, modules)| format!("{about:width$} │ {}\n", modules.join(" "))).collect()
 }
 
 #[test]
 fn every_module_names_only_those_below_it() {
-    let graph = graph(&compiler());
-    assert!(graph.len() > 30, "the compiler has more modules than {}", graph.len());
-    let breaches = breaches(&graph, LAYERS);
-    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
-    assert_eq!(in_circles(&graph), [""; 0]);
+    for (of, layers, least) in [("diglot", LAYERS, 30), ("diglot-tools", TOOLS, 7)] {
+        let graph = graph(&sources(of));
+        assert!(graph.len() >= least, "{of} has more modules than {}", graph.len());
+        let breaches = breaches(&graph, layers);
+        assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+        assert_eq!(in_circles(&graph), [""; 0]);
+    }
 }
 
 #[test]
@@ -241,7 +253,7 @@ fn a_circle_is_noticed_however_its_paths_are_written() {
     ];
     let graph = graph(&planted.map(|(path, text)| File::read(path, text)));
     assert_eq!(in_circles(&graph), ["rows", "trees", "words"]);
-    let layers: &[(&str, &[&str])] = &[("", &["lines"]), ("", &["trees"]), ("", &["rows"]), ("", &["words"])];
+    let layers: &Layers = &[("", &["lines"]), ("", &["trees"]), ("", &["rows"]), ("", &["words"])];
     let breaches = breaches(&graph, layers);
     assert_eq!(breaches.len(), 1, "{breaches:?}");
     assert!(breaches[0].starts_with("words.rs: `words` names `trees`"), "{breaches:?}");

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use diglot::mutate::{Against, Sample, Survivor, run};
 use diglot::source::Sources;
+use diglot_tools::mutate::{Against, Sample, Survivor, run};
 
 /// Why a change goes unnoticed, as far as the texts show it.
 fn reason(sources: &Sources, survivor: &Survivor) -> &'static str {

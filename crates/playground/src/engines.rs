@@ -1,7 +1,7 @@
 //! Both engines, as the page brings them.
 
 use diglot::dialect::Both as OfBoth;
-use diglot::prove::{
+use diglot_tools::prove::{
     Answer, Case, Difference, Engines, Judge, Ran, RanBoth, Relations, SqliteJob, SqliteSchema, Subject, Trouble,
 };
 use diglot::{EmittedText, Inputs};

@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 use diglot::dialect::Dialect;
 use diglot::evidence::{Evidence, Record, VERSION, Verdict};
-use diglot::mutate::Changer;
-use diglot::prove::Prover;
+use diglot_tools::mutate::Changer;
+use diglot_tools::prove::Prover;
 use diglot::source::SourceFile;
-use diglot::verdict::Trial;
+use diglot_tools::verdict::Trial;
 use diglot::{Compiled, Inputs};
 use serde::Deserialize;
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -2,7 +2,7 @@
 
 use diglot::diagnostic::Diagnostic;
 use diglot::dialect::Dialect;
-use diglot::editor::Lines;
+use diglot_tools::editor::Lines;
 use diglot::evidence::{Verdict, Witness};
 use diglot::render;
 use diglot::source::{SourceFile, Span};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use diglot::dialect::Dialect;
-use diglot::prove::{
+use diglot_tools::prove::{
     CHECK, ENDLESS, Fault, MOST_ROWS, NOT_NULL, REFERENCE, Rows, SqliteConnection, SqliteSchema, UNIQUE, Value,
     mentioned,
 };

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use diglot::diagnostic::{Diagnostic, Edit, Label, Severity};
-use diglot::editor::{Action, Completion, CompletionKind, Lines, Symbol, SymbolKind};
 use diglot::source::{FileId, SourceFile, Sources, Span};
+use diglot_tools::editor::{Action, Completion, CompletionKind, Lines, Symbol, SymbolKind};
 use lsp_types::{
     CodeAction, CodeActionKind, CompletionItem, CompletionItemKind, CompletionTextEdit, DiagnosticRelatedInformation,
     DiagnosticSeverity, DocumentSymbol, Location, NumberOrString, Position, Range, TextEdit, Url, WorkspaceEdit,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use diglot::editor::{Lines, Position};
+use diglot_tools::editor::{Lines, Position};
 use lsp_types::{TextDocumentContentChangeEvent, Url};
 
 /// A file that is open.

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use diglot::diagnostic::Diagnostic;
-use diglot::editor::{Desk, Lines, Place, Position};
 use diglot::source::FileId;
+use diglot_tools::editor::{Desk, Lines, Place, Position};
 use lsp_types::Url;
 
 use super::convert::Places;

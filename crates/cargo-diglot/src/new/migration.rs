@@ -5,9 +5,9 @@ use std::path::Path;
 
 use diglot::Inputs;
 use diglot::dialect::{Both, Dialect};
-use diglot::draft::spelled;
 use diglot::schema::{self, Schema, Table};
 use diglot::types::Base;
+use diglot_tools::draft::spelled;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Executor, Row};
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use diglot::draft::spelled;
 use diglot_migrate::tokens;
+use diglot_tools::draft::spelled;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Executor, Row};
 

@@ -5,7 +5,7 @@
 //! time, and what has many rows.
 
 use diglot::EmittedText;
-use diglot::prove::{Rows, Value};
+use diglot_tools::prove::{Rows, Value};
 use futures_util::{Stream, StreamExt};
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;

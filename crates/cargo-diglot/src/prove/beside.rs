@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use diglot::dialect::{Both, Dialect};
 use diglot::evidence::Witness;
-use diglot::prove::{
-    ATTEMPTS, Answer, Case, Difference, ENDLESS, Fault, Prover, Ran, Relations, Rows, Subject, Value, leave_out,
-};
 use diglot::schema::{self, Schema};
 use diglot::source::{FileId, Span};
-use diglot::verdict::witness;
 use diglot::{Compiled, Inputs};
+use diglot_tools::prove::{
+    ATTEMPTS, Answer, Case, Difference, ENDLESS, Fault, Prover, Ran, Relations, Rows, Subject, Value, leave_out,
+};
+use diglot_tools::verdict::witness;
 use sqlx::Connection as _;
 
 use super::engines::Refused;

@@ -1,8 +1,8 @@
 //! Both engines, and the one way by which cases run on them.
 
 use diglot::dialect::Both;
-use diglot::prove::{Answer, Case, Difference, Ran, RanBoth, Relations, Subject};
 use diglot::{EmittedText, Inputs};
+use diglot_tools::prove::{Answer, Case, Difference, Ran, RanBoth, Relations, Subject};
 use futures_util::future::try_join_all;
 use sqlx::Connection as _;
 use tokio::runtime::Handle;
@@ -106,7 +106,7 @@ impl Engines {
     }
 }
 
-impl diglot::prove::Engines for Engines {
+impl diglot_tools::prove::Engines for Engines {
     type Error = Failure;
 
     fn once(&mut self, subject: &Subject, cases: &[Case], open: Vec<usize>) -> Result<Vec<RanBoth>, Failure> {

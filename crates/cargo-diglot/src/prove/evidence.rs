@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use diglot::evidence::{Evidence, Record, VERSION, Verdict};
 use diglot::infer::Signature;
-use diglot::mutate::Changer;
-use diglot::prove::{Prover, Subject, today};
-use diglot::verdict::{BUDGET, Trial};
 use diglot::{Compiled, Inputs, Weighed};
+use diglot_tools::mutate::Changer;
+use diglot_tools::prove::{Prover, Subject, today};
+use diglot_tools::verdict::{BUDGET, Trial};
 use indicatif::{MultiProgress, ProgressBar};
 use tokio::task::JoinSet;
 

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use diglot::dialect::{Both, Dialect};
 use diglot::evidence::{Evidence, Scope, Step, Verdict, Witness};
 use diglot::history::{self, History, Stretch};
-use diglot::prove::{ATTEMPTS, Answer, Case, Difference, Prover, Ran, Relations, Rows, Subject, leave_out};
 use diglot::schema::runs_one_by_one;
-use diglot::verdict::witness;
 use diglot::{Inputs, compile};
+use diglot_tools::prove::{ATTEMPTS, Answer, Case, Difference, Prover, Ran, Relations, Rows, Subject, leave_out};
+use diglot_tools::verdict::witness;
 use indicatif::MultiProgress;
 
 use super::{first_sorting, pg, sqlite};

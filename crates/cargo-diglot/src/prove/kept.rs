@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use diglot::prove::Case;
+use diglot_tools::prove::Case;
 
 use crate::failure::Failure;
 

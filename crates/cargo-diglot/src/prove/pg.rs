@@ -10,10 +10,10 @@ mod steps;
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::dialect::{Both, Dialect};
-use diglot::prove::{
+use diglot::{EmittedText, Inputs};
+use diglot_tools::prove::{
     Answer, Case, Fault, MOST_ROWS, PgJob, PgSchema, PgTypes, Ran, Rows, Subject, Value, pg_arguments, pg_types,
 };
-use diglot::{EmittedText, Inputs};
 use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Connection as _, Either, Executor, Row as _, ValueRef as _};

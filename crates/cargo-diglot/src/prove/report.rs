@@ -1,8 +1,8 @@
 //! How a difference is told: what both engines gave, on which data, and the file that keeps the case.
 
 use diglot::diagnostic::Diagnostic;
-use diglot::prove::{Case, Difference, Row, Subject};
 use diglot::rules;
+use diglot_tools::prove::{Case, Difference, Row, Subject};
 
 use super::{Tried, kept};
 

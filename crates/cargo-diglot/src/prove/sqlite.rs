@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use diglot::dialect::Dialect;
-use diglot::prove::{
+use diglot::{EmittedText, Inputs};
+use diglot_tools::prove::{
     CHECK, Case, ENDLESS, Fault, Judge, MOST_ROWS, NOT_NULL, REFERENCE, Ran, Rows, SqliteConnection, SqliteJob,
     SqliteSchema, Subject, UNIQUE, Value, mentioned,
 };
-use diglot::{EmittedText, Inputs};
 use rusqlite::config::DbConfig;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{ToSqlOutput, ValueRef};

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use diglot::config::Config;
 use diglot::dialect::Dialect;
-use diglot::mutate::{Changer, Sample};
-use diglot::prove::{ATTEMPTS, Answer, Ran, Reach, Relations};
 use diglot::source::{SourceFile, Sources};
+use diglot_tools::mutate::{Changer, Sample};
+use diglot_tools::prove::{ATTEMPTS, Answer, Ran, Reach, Relations};
 
 use super::*;
 

@@ -136,7 +136,7 @@ async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
     };
     let inputs = Inputs { check_answers: false, ..inputs };
     let mut engines = Engines::open_again(&inputs, host).await.expect("both engines");
-    let relations = diglot::prove::Relations::default();
+    let relations = diglot_tools::prove::Relations::default();
     let mut found = Vec::new();
     for subject in Prover::new(&inputs, &compiled, &relations).subjects() {
         let kept = kept::read(root).expect("readable cases");

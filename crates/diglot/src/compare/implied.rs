@@ -14,7 +14,7 @@ use crate::types::Base;
 
 /// Why a difference needs no declaration of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ground {
+pub enum Ground {
     /// It is about a column that one page's table alone has, as the schemas declare.
     Column,
     /// It is the spelling of a document, which is parsed (`json_text = "parsed"`).

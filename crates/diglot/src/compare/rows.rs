@@ -11,7 +11,7 @@ use crate::source::Span;
 
 /// What came of comparing two facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// The pages say the same, perhaps in other words.
     Same,
     /// They differ in words, and the engines' rows show that the statement means the same.
@@ -26,26 +26,26 @@ pub(crate) enum Verdict {
 
 impl Verdict {
     /// Whether the pages mean the same.
-    pub(crate) fn is_same(self) -> bool {
+    pub fn is_same(self) -> bool {
         matches!(self, Verdict::Same | Verdict::ByRows)
     }
 }
 
 /// A fact of the SQLite page beside the one of the Postgres page that it was compared with.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub struct Row {
     /// The write, CTE or query that it belongs to.
-    pub(crate) group: String,
+    pub group: String,
     /// The word of `-- diverges(...)`.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// The column or clause, where the kind has several.
-    pub(crate) item: String,
+    pub item: String,
     /// Where each page says it.
-    pub(crate) spans: Both<Option<Span>>,
+    pub spans: Both<Option<Span>>,
     /// Where exactly they differ.
-    pub(crate) differing: Both<Option<Span>>,
+    pub differing: Both<Option<Span>>,
     /// What came of it.
-    pub(crate) verdict: Verdict,
+    pub verdict: Verdict,
 }
 
 /// The row of a difference.

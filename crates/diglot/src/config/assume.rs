@@ -155,13 +155,13 @@ struct Ranges(BTreeMap<String, [String; 2]>);
 
 impl Assume {
     /// Whether nothing is assumed.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Whether something is assumed of a column of a table, or of a parameter of a statement. Times have a
     /// [range](Self::times).
-    pub(crate) fn holds(&self, what: Assumption, owner: &str, name: &str) -> bool {
+    pub fn holds(&self, what: Assumption, owner: &str, name: &str) -> bool {
         match self.where_of(what) {
             None => self.times(owner, name).is_some(),
             Some(Where::Nowhere) => false,
@@ -171,7 +171,7 @@ impl Assume {
     }
 
     /// Between which microseconds since 1970 a column's or a parameter's times lie; the second is not among them.
-    pub(crate) fn times(&self, owner: &str, name: &str) -> Option<(i64, i64)> {
+    pub fn times(&self, owner: &str, name: &str) -> Option<(i64, i64)> {
         let fitting = self.times_between.0.iter().filter(|(place, _)| place.is_empty() || is_of(place, owner, name));
         let (_, [from, to]) = fitting.max_by_key(|(place, _)| place.len())?;
         microseconds(from).zip(microseconds(to))

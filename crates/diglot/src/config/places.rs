@@ -93,7 +93,7 @@ impl Places {
     }
 
     /// The same for a file that both dialects read.
-    pub(crate) fn common<'p>(&self, path: &'p str) -> Option<&'p str> {
+    pub fn common<'p>(&self, path: &'p str) -> Option<&'p str> {
         let stems = Dialect::ALL.map(|dialect| self.stem(dialect, path));
         stems[0].filter(|_| stems[1].is_some())
     }
@@ -121,14 +121,14 @@ impl Places {
     }
 
     /// The file of a noun that is new: one that the dialect alone reads, where it has a place of its own.
-    pub(crate) fn page(&self, dialect: Dialect, noun: &str) -> String {
+    pub fn page(&self, dialect: Dialect, noun: &str) -> String {
         let (own, common): (Vec<&String>, Vec<&String>) =
             self.of(dialect).iter().partition(|place| !self.of(dialect.other()).contains(place));
         Self::new_file(if own.is_empty() { &common } else { &own }, noun)
     }
 
     /// The file of a noun that is new and the same for both; none where no place is for both.
-    pub(crate) fn common_page(&self, noun: &str) -> Option<String> {
+    pub fn common_page(&self, noun: &str) -> Option<String> {
         let common: Vec<&String> = self.sqlite.iter().filter(|place| self.pg.contains(place)).collect();
         (!common.is_empty()).then(|| Self::new_file(&common, noun))
     }

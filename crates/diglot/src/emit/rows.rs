@@ -95,7 +95,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// The type of an array's elements in Postgres's words.
-pub(crate) fn element(base: &Base) -> &'static str {
+pub fn element(base: &Base) -> &'static str {
     match base {
         Base::Bool => "bool",
         Base::Int16 => "int2",

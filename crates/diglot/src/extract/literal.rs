@@ -46,7 +46,7 @@ pub(super) enum Kind {
 /// A piece of code that is no comment.
 #[derive(Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub kind: Kind,
     pub(super) range: Range<usize>,
     /// Of a text, what stands between its quotes.
     pub(super) inner: Range<usize>,

@@ -6,13 +6,13 @@ use crate::tree::{Body, Expr, ExprKind, OutputColumn, Part, Query, Rows, Source,
 
 /// A column of a table of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin<'a> {
-    pub(crate) table: &'a str,
-    pub(crate) column: &'a str,
+pub struct Origin<'a> {
+    pub table: &'a str,
+    pub column: &'a str,
 }
 
 /// What a column turns out to be.
-pub(crate) enum Deep<'a> {
+pub enum Deep<'a> {
     Table(Origin<'a>),
     Expr(&'a Expr),
     /// A field of the rows that the statement takes.
@@ -21,7 +21,7 @@ pub(crate) enum Deep<'a> {
 }
 
 /// All sources of a statement by identity, and its CTEs by name.
-pub(crate) struct Sources<'a> {
+pub struct Sources<'a> {
     by_id: BTreeMap<SourceId, &'a Source>,
     excluded: BTreeMap<SourceId, &'a Source>,
     ctes: BTreeMap<&'a str, &'a [OutputColumn]>,
@@ -57,7 +57,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Follows an expression to the table or the parameter that it names.
-    pub(crate) fn deep(&self, expr: &'a Expr) -> Deep<'a> {
+    pub fn deep(&self, expr: &'a Expr) -> Deep<'a> {
         let mut expr = expr;
         for _ in 0..DEPTH {
             match &expr.kind {
@@ -101,7 +101,7 @@ pub(super) fn outputs(part: &Part) -> &[OutputColumn] {
 }
 
 /// The columns of the first select of a query.
-pub(crate) fn query_outputs(rows: &Rows) -> &[OutputColumn] {
+pub fn query_outputs(rows: &Rows) -> &[OutputColumn] {
     match rows {
         Rows::Select(select) => &select.columns,
         Rows::Values(..) => &[],

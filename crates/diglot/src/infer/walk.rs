@@ -28,7 +28,7 @@ pub(super) fn evidence(tree: &Statement) -> Evidences<'_> {
 }
 
 /// The sources of a statement, all learned.
-pub(crate) fn sources(tree: &Statement) -> Sources<'_> {
+pub fn sources(tree: &Statement) -> Sources<'_> {
     let mut walk = Walk::of(tree);
     for part in &tree.parts {
         walk.learn_part(part);

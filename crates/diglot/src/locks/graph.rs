@@ -9,9 +9,9 @@ use crate::source::{Sources, Span};
 
 /// A statement with what it locks.
 #[derive(Debug, Clone)]
-pub(crate) struct Run {
+pub struct Run {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its text on the Postgres page.
     pub(crate) span: Span,
     /// What it locks.
@@ -20,27 +20,27 @@ pub(crate) struct Run {
 
 /// A lock of one of the statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Held {
+pub struct Held {
     run: usize,
     lock: usize,
 }
 
 /// A lock that is waited for while another one is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wait {
+pub struct Wait {
     /// The one that is held.
     pub(crate) held: Held,
     /// The one that is waited for.
-    pub(crate) wanted: Held,
+    pub wanted: Held,
     /// The transaction that holds the one across statements.
     pub(crate) within: Option<String>,
     /// Whether the statement may take the two the other way round.
-    pub(crate) open: bool,
+    pub open: bool,
 }
 
 /// All statements that lock rows, and the waits among their locks.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Graph {
+pub struct Graph {
     runs: Vec<Run>,
     waits: Vec<Wait>,
     /// For each statement, its locks that earlier ones have in every transaction that lists it.
@@ -153,7 +153,7 @@ impl Graph {
     }
 
     /// The statements that wait in another order, for a reason that their pages give.
-    pub(crate) fn excused(&self) -> &BTreeSet<String> {
+    pub fn excused(&self) -> &BTreeSet<String> {
         &self.excused
     }
 
@@ -212,7 +212,7 @@ impl Graph {
     }
 
     /// The statement that takes a lock.
-    pub(crate) fn run(&self, at: Held) -> &Run {
+    pub fn run(&self, at: Held) -> &Run {
         &self.runs[at.run]
     }
 
@@ -316,7 +316,7 @@ impl Graph {
 
     /// The waits by their tables: what is held, what is waited for, and whether there is a way back. Those with a reason
     /// are not among them.
-    pub(crate) fn edges(&self) -> Vec<(&str, &str, bool, Vec<&Wait>)> {
+    pub fn edges(&self) -> Vec<(&str, &str, bool, Vec<&Wait>)> {
         let mut waits = self.waits();
         waits.retain(|wait| !self.excused.contains(&self.run(wait.wanted).name));
         let mut edges: BTreeMap<(&str, &str), Vec<&Wait>> = BTreeMap::new();

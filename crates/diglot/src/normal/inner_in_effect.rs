@@ -33,7 +33,7 @@ use crate::resolve::present_columns;
 use crate::tree::{Expr, JoinKind, Source};
 
 /// How a source joins, as the condition leaves it; an inner or cross join is its condition alone.
-pub(crate) fn effective_join(source: &Source, filter: Option<&Expr>) -> Option<JoinKind> {
+pub fn effective_join(source: &Source, filter: Option<&Expr>) -> Option<JoinKind> {
     match source.join.as_ref()?.kind {
         JoinKind::Inner | JoinKind::Cross => None,
         JoinKind::Left if drops_rows_without(source, filter) => None,
@@ -42,6 +42,6 @@ pub(crate) fn effective_join(source: &Source, filter: Option<&Expr>) -> Option<J
 }
 
 /// Whether a condition drops the rows for which a source has no partner.
-pub(crate) fn drops_rows_without(source: &Source, filter: Option<&Expr>) -> bool {
+pub fn drops_rows_without(source: &Source, filter: Option<&Expr>) -> bool {
     filter.is_some_and(|filter| present_columns(filter).iter().any(|(id, _)| *id == source.id))
 }

@@ -29,7 +29,7 @@ use super::Names;
 use crate::tree::{Lock, Part, Statement};
 
 /// Whether the last statement of a page that is sent writes: what only joins rows that others returned is not.
-pub(crate) fn ends_with_write(page: &Statement) -> bool {
+pub fn ends_with_write(page: &Statement) -> bool {
     let returns = |name: &str| {
         let mut writes = page.parts.iter().filter(|part| part.target().is_some());
         writes.any(|part| part.name.as_deref() == Some(name))
@@ -43,7 +43,7 @@ pub(crate) fn ends_with_write(page: &Statement) -> bool {
 }
 
 /// How many row locks of a page a writer would hold anyway.
-pub(crate) fn row_locks(page: &Statement) -> usize {
+pub fn row_locks(page: &Statement) -> usize {
     let queries = page.parts.iter().flat_map(|part| part.queries());
     queries.flat_map(|query| &query.locks).filter(|lock| gives_way(lock)).count()
 }

@@ -9,14 +9,14 @@ use crate::project::Inputs;
 
 /// A statement with the pages that have it.
 #[derive(Debug, Clone)]
-pub(crate) struct Facing {
-    pub(crate) noun: String,
-    pub(crate) name: String,
-    pub(crate) pages: Both<Option<RawStatement>>,
+pub struct Facing {
+    pub noun: String,
+    pub name: String,
+    pub pages: Both<Option<RawStatement>>,
 }
 
 /// All statements, each beside the one that it faces, in the order in which they are compiled.
-pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
+pub fn facing(inputs: &Inputs) -> Vec<Facing> {
     let mut ignored = Vec::new();
     let pages = read_pages(inputs, &mut ignored);
     let (lockstep, baseline) = (inputs.config.lockstep, Baseline::default());

@@ -28,7 +28,7 @@ use crate::{cache, codegen, compare, locks, resolve, rules, split};
 
 /// What is kept of a project.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub struct Memory {
     /// The path and the text of every file, in order.
     files: Vec<(String, String)>,
     /// What the engines answered.
@@ -187,7 +187,7 @@ impl Memory {
 
     /// Does what [`super::check`] does, as far as something changed since the last time. `goes_on` is asked before every
     /// statement; none when it said no, and then what was worked on so far is kept.
-    pub(crate) fn check(&mut self, inputs: &Inputs, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Compiled> {
+    pub fn check(&mut self, inputs: &Inputs, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Compiled> {
         self.look(inputs);
         let settled = self.settled.as_ref()?;
         let mut found = inputs.findings.clone();
@@ -214,19 +214,19 @@ impl Memory {
     }
 
     /// The schemas and all pages.
-    pub(crate) fn read(&mut self, inputs: &Inputs) -> Option<(&Both<Schema>, &[Page])> {
+    pub fn read(&mut self, inputs: &Inputs) -> Option<(&Both<Schema>, &[Page])> {
         self.look(inputs);
         self.settled.as_ref().map(|settled| (&settled.schemas, self.pages.as_slice()))
     }
 
     /// All pages.
-    pub(crate) fn pages(&mut self, inputs: &Inputs) -> &[Page] {
+    pub fn pages(&mut self, inputs: &Inputs) -> &[Page] {
         self.look(inputs);
         &self.pages
     }
 
     /// One statement of a noun, with both of its pages as far as they are understood.
-    pub(crate) fn open(&mut self, inputs: &Inputs, noun: &str, name: &str) -> Option<Opened> {
+    pub fn open(&mut self, inputs: &Inputs, noun: &str, name: &str) -> Option<Opened> {
         self.look(inputs);
         let schemas = &self.settled.as_ref()?.schemas;
         let baseline = Baseline::default();
@@ -259,15 +259,15 @@ impl Memory {
 
 /// A statement that somebody asks about.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub struct Opened {
     /// What each page that has it says.
-    pub(crate) raws: Both<Option<RawStatement>>,
+    pub raws: Both<Option<RawStatement>>,
     /// Its trees; without parts where a page is not understood.
-    pub(crate) trees: Both<Option<Statement>>,
+    pub trees: Both<Option<Statement>>,
     /// Its signature, by the pages that are understood.
-    pub(crate) signature: Option<Signature>,
+    pub signature: Option<Signature>,
     /// What running it has shown, as the last check knew it.
-    pub(crate) verdict: Option<Verdict>,
+    pub verdict: Option<Verdict>,
 }
 
 /// What a statement gives: what is kept of it, or else what it gives now.

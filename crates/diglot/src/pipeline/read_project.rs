@@ -19,7 +19,7 @@ use crate::source::{FileId, Sources, Span};
 use crate::tree::Statement;
 use crate::{compare, emit, infer, resolve, rules, split};
 
-pub(crate) struct ReadProject<'a> {
+pub struct ReadProject<'a> {
     inputs: &'a Inputs,
     pages: Vec<Page>,
     schemas: Both<Schema>,
@@ -41,17 +41,17 @@ struct Changed<'c> {
 }
 
 /// A pair of which no function can be made.
-pub(crate) struct Partial {
+pub struct Partial {
     /// What is known of its parameters and columns.
-    pub(crate) known: infer::PartialSignature,
+    pub known: infer::PartialSignature,
     /// What its texts are made with.
-    pub(crate) signature: Signature,
-    pub(crate) trees: Both<Statement>,
-    pub(crate) texts: Both<EmittedText>,
+    pub signature: Signature,
+    pub trees: Both<Statement>,
+    pub texts: Both<EmittedText>,
 }
 
 impl<'a> ReadProject<'a> {
-    pub(crate) fn read(inputs: &'a Inputs) -> Self {
+    pub fn read(inputs: &'a Inputs) -> Self {
         let mut found = Vec::new();
         let pages = read_pages(inputs, &mut found);
         let (schemas, declared) = settled_schemas(inputs, &mut found);
@@ -59,7 +59,7 @@ impl<'a> ReadProject<'a> {
     }
 
     /// The statements and migrations of which a rule is allowed that no page breaks by itself, and where that is said.
-    pub(crate) fn allowed(&self, rule: Rule) -> Vec<(String, Span)> {
+    pub fn allowed(&self, rule: Rule) -> Vec<(String, Span)> {
         let named = |annotation: &Annotation, name: Option<&str>| {
             let AnnotationKind::Allow { rule: said, .. } = &annotation.kind else { return None };
             let item = said.strip_prefix(rule.name)?;
@@ -73,12 +73,12 @@ impl<'a> ReadProject<'a> {
     }
 
     /// The schemas of SQLite and of Postgres.
-    pub(crate) fn schemas(&self) -> &Both<Schema> {
+    pub fn schemas(&self) -> &Both<Schema> {
         &self.schemas
     }
 
     /// The names of all statements that both pages have.
-    pub(crate) fn pairs(&self) -> Vec<String> {
+    pub fn pairs(&self) -> Vec<String> {
         let mut ignored = Vec::new();
         let baseline = Baseline::default();
         let (places, lockstep) = (&self.inputs.config.sql, self.inputs.config.lockstep);
@@ -87,7 +87,7 @@ impl<'a> ReadProject<'a> {
     }
 
     /// The lists that face a statement for one row, with its name.
-    pub(crate) fn lists(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn lists(&self) -> impl Iterator<Item = (&str, &str)> {
         let statements = self.pages.iter().flat_map(|page| &page.statements);
         statements.filter_map(|raw| Some((raw.name.as_str(), pairs::each(raw)?.0)))
     }
@@ -97,17 +97,17 @@ impl<'a> ReadProject<'a> {
     }
 
     /// Where the name of a statement stands on its pages.
-    pub(crate) fn places(&self, name: &str) -> Vec<Span> {
+    pub fn places(&self, name: &str) -> Vec<Span> {
         self.statements(name).map(|raw| raw.name_span).collect()
     }
 
     /// The annotations of a statement on its pages.
-    pub(crate) fn annotations(&self, name: &str) -> impl Iterator<Item = &Annotation> {
+    pub fn annotations(&self, name: &str) -> impl Iterator<Item = &Annotation> {
         self.statements(name).flat_map(|raw| &raw.annotations)
     }
 
     /// The tree of a page with all of its optional parts.
-    pub(crate) fn tree(&self, name: &str, dialect: Dialect) -> Option<Statement> {
+    pub fn tree(&self, name: &str, dialect: Dialect) -> Option<Statement> {
         let raw = self.pages.iter().filter(|page| page.dialect == dialect).flat_map(|page| &page.statements);
         let raw = raw.into_iter().find(|raw| raw.name == name)?;
         let schema = &self.schemas[dialect];
@@ -116,7 +116,7 @@ impl<'a> ReadProject<'a> {
 
     /// What can be run of a pair of which no function can be made: what is known of it, and both of its texts with
     /// all of their optional parts.
-    pub(crate) fn partial_signature(&self, name: &str) -> Option<Partial> {
+    pub fn partial_signature(&self, name: &str) -> Option<Partial> {
         let sources = &self.inputs.sources;
         let read = |dialect: Dialect| {
             let mut pages = self.pages.iter().filter(|page| page.dialect == dialect);
@@ -138,18 +138,12 @@ impl<'a> ReadProject<'a> {
 
     /// What is found of a pair when one dialect reads another text in one of the files; none when the pair is no pair
     /// any more.
-    pub(crate) fn judged(&self, name: &str, dialect: Dialect, file: FileId, text: &str) -> Option<Vec<Key>> {
+    pub fn judged(&self, name: &str, dialect: Dialect, file: FileId, text: &str) -> Option<Vec<Key>> {
         self.changed(name, dialect, file, text, |changed| self.keys(name, changed))
     }
 
     /// The text of one page for its driver when it reads another text in one of the files; none when it cannot be read.
-    pub(crate) fn emitted(
-        &self,
-        signature: &Signature,
-        dialect: Dialect,
-        file: FileId,
-        text: &str,
-    ) -> Option<EmittedText> {
+    pub fn emitted(&self, signature: &Signature, dialect: Dialect, file: FileId, text: &str) -> Option<EmittedText> {
         self.changed(&signature.name, dialect, file, text, |changed| {
             let page = changed.reading.page(&self.schemas, dialect).filter(|_| changed.is_read)?;
             Some(emit::emit(changed.sources, signature, &page))

@@ -316,17 +316,17 @@ pub(super) fn line(dialect: Dialect, name: &str) -> Option<&'static Line> {
 }
 
 /// Whether a dialect's table, or that of both, has a function.
-pub(crate) fn knows_function(dialect: Dialect, name: &str) -> bool {
+pub fn knows_function(dialect: Dialect, name: &str) -> bool {
     line(dialect, name).is_some()
 }
 
 /// Whether a call folds rows; `max(a, b)` on SQLite does not.
-pub(crate) fn is_aggregate(name: &str, args: usize) -> bool {
+pub fn is_aggregate(name: &str, args: usize) -> bool {
     AGGREGATES.contains(&name) && !(["max", "min"].contains(&name) && args > 1)
 }
 
 /// Whether an expression is an aggregate, or made of one by functions and operators.
-pub(crate) fn is_aggregate_call(expr: &Expr) -> bool {
+pub fn is_aggregate_call(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call { over: Some(_), .. } => false,
         ExprKind::Call { name, args, .. } => is_aggregate(name, args.len()) || args.iter().any(is_aggregate_call),

@@ -119,7 +119,7 @@ fn chosen(expr: &mut Expr) -> Vec<&mut Expr> {
 }
 
 /// The form that a clock writes, and what a part of SQLite's clock is multiplied by.
-pub(crate) fn written(name: &str, args: &[Expr]) -> Option<Form> {
+pub fn written(name: &str, args: &[Expr]) -> Option<Form> {
     let text = |arg: &Expr| match &arg.kind {
         ExprKind::Text(text) => text.clone(),
         _ => String::new(),

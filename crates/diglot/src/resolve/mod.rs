@@ -35,9 +35,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlparser::ast::{self, SetExpr};
 
-pub(crate) use self::functions::{is_aggregate, is_aggregate_call, knows_function};
+pub use self::functions::{is_aggregate, is_aggregate_call, knows_function};
 pub(crate) use self::scope::present_columns;
-pub(crate) use held::written;
+pub use held::written;
 pub(crate) use numbered::facing_names;
 pub(crate) use unnamed::name_columns;
 

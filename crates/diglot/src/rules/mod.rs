@@ -280,7 +280,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 }
 
 /// The names of the rules that `-- allow` may name.
-pub(crate) fn allowed() -> impl Iterator<Item = &'static str> {
+pub fn allowed() -> impl Iterator<Item = &'static str> {
     LINTS.iter().map(|lint| lint.rule.name).chain(transaction::RULES).chain(locked::RULES)
 }
 

@@ -57,7 +57,7 @@ pub struct Check {
 impl Check {
     /// The columns that it names, and texts that it may let through: its literals, and beside a function of a length
     /// texts of the lengths that it names.
-    pub(crate) fn texts(&self, dialect: Dialect) -> (BTreeSet<String>, Vec<String>) {
+    pub fn texts(&self, dialect: Dialect) -> (BTreeSet<String>, Vec<String>) {
         match text::expression(&self.written, dialect) {
             Some(expr) => {
                 let Conjunct { names, texts, .. } = Conjunct::of(&expr);
@@ -68,7 +68,7 @@ impl Check {
     }
 
     /// What of it must hold at once, one by one, each with what it speaks of.
-    pub(crate) fn apart(&self, dialect: Dialect) -> Vec<Conjunct> {
+    pub fn apart(&self, dialect: Dialect) -> Vec<Conjunct> {
         let mut open: Vec<Expr> = text::expression(&self.written, dialect).into_iter().collect();
         let mut all = Vec::new();
         while let Some(expr) = open.pop() {
@@ -106,15 +106,15 @@ impl Check {
 
 /// A condition of a CHECK.
 #[derive(Debug, Clone)]
-pub(crate) struct Conjunct {
+pub struct Conjunct {
     /// The columns that it names.
-    pub(crate) names: BTreeSet<String>,
+    pub names: BTreeSet<String>,
     /// The condition as SQL.
-    pub(crate) written: String,
+    pub written: String,
     /// Texts that it may let through: its literals, and beside a function of a length texts of the lengths that it names.
-    pub(crate) texts: Vec<String>,
+    pub texts: Vec<String>,
     /// Its whole numbers.
-    pub(crate) numbers: Vec<i64>,
+    pub numbers: Vec<i64>,
 }
 
 impl Conjunct {

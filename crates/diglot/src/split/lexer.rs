@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// `-- …`, without the line's end.
     LineComment,
     /// `/* … */`.
@@ -28,17 +28,17 @@ pub(crate) enum Kind {
 
 /// A token: a byte range of the text. White space is between tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+pub struct Token {
+    pub kind: Kind,
+    pub start: usize,
+    pub end: usize,
     /// Whether a literal or a comment has its closing mark.
-    pub(crate) closed: bool,
+    pub closed: bool,
 }
 
 impl Token {
     /// Whether it is a comment of either kind.
-    pub(crate) fn is_comment(&self) -> bool {
+    pub fn is_comment(&self) -> bool {
         matches!(self.kind, Kind::LineComment | Kind::BlockComment)
     }
 }
@@ -51,7 +51,7 @@ pub(crate) fn is_kept(comment: &str) -> bool {
 
 /// All tokens of a text. A quote that would swallow a `-- name:` line was forgotten to be closed: it ends
 /// before that line, so that one missing mark does not hide every statement behind it.
-pub(crate) fn tokens(text: &str, dialect: Dialect) -> Vec<Token> {
+pub fn tokens(text: &str, dialect: Dialect) -> Vec<Token> {
     let mut lexer = Lexer { bytes: text.as_bytes(), text, dialect, at: 0 };
     if text.starts_with('\u{feff}') {
         lexer.at = '\u{feff}'.len_utf8();

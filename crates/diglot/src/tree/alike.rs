@@ -5,7 +5,7 @@ use super::{Expr, ExprKind};
 impl Expr {
     /// Whether it says what another expression says, part by part, wherever both stand. What depends on other rows, or has
     /// no node of its own, never does.
-    pub(crate) fn is_alike(&self, other: &Expr) -> bool {
+    pub fn is_alike(&self, other: &Expr) -> bool {
         let are_alike = |ones: &[Expr], others: &[Expr]| {
             ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| one.is_alike(other))
         };

@@ -110,7 +110,7 @@ impl Part {
 
 impl Source {
     /// The name of the table that it is.
-    pub(crate) fn table(&self) -> Option<&str> {
+    pub fn table(&self) -> Option<&str> {
         match &self.kind {
             SourceKind::Table(name) => Some(name),
             _ => None,
@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// The name of the CTE that it is.
-    pub(crate) fn cte(&self) -> Option<&str> {
+    pub fn cte(&self) -> Option<&str> {
         match &self.kind {
             SourceKind::Cte(name) => Some(name),
             _ => None,
@@ -152,7 +152,7 @@ impl Query {
 
     /// The parameter of `SELECT item FROM unnest(:list) AS item`, or of the elements of a document as texts, where no item
     /// is left out.
-    pub(crate) fn items_of(&self) -> Option<&Expr> {
+    pub fn items_of(&self) -> Option<&Expr> {
         let Rows::Select(select) = &self.rows else { return None };
         let ([source], [output]) = (select.from.as_slice(), select.columns.as_slice()) else { return None };
         let SourceKind::Function { name, args } = &source.kind else { return None };
@@ -312,7 +312,7 @@ impl Expr {
     }
 
     /// The expression under its casts.
-    pub(crate) fn bare(&self) -> &Expr {
+    pub fn bare(&self) -> &Expr {
         match &self.kind {
             ExprKind::Cast { expr, .. } => expr.bare(),
             _ => self,

@@ -38,7 +38,7 @@ pub fn spelled(micros: i64) -> String {
 
 /// What a value of either database says, in one spelling: a time as far as SQLite keeps it, a decimal without zeros at
 /// its end. None for what is neither.
-pub(crate) fn canonical(value: &Value, stored: Stored) -> Option<Value> {
+pub fn canonical(value: &Value, stored: Stored) -> Option<Value> {
     if stored.of == Of::Decimal {
         let (Value::Text(digits) | Value::Other(digits)) = value else { return None };
         let plain = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
@@ -57,7 +57,7 @@ pub(crate) fn canonical(value: &Value, stored: Stored) -> Option<Value> {
 }
 
 /// Whether a time in the one spelling is later than all data that is tried.
-pub(crate) fn has_passed(value: &Value) -> bool {
+pub fn has_passed(value: &Value) -> bool {
     matches!(value, Value::Text(text) if microseconds(text).is_some_and(|moment| moment >= CLOCKS))
 }
 

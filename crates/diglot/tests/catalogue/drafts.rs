@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use diglot::Inputs;
 use diglot::source::{SourceFile, Sources};
-use diglot::translate::translate;
+use diglot_tools::translate::translate;
 
 use super::{ALIKE, BARE, Declared, UNTYPED, cases, declared, page};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use diglot::answers::{self, Described};
 use diglot::dialect::Dialect;
-use diglot::prove::{Rows, Value};
 use diglot::{Compiled, Inputs};
+use diglot_tools::prove::{Rows, Value};
 
 /// The text of the file with the answers.
 pub(crate) fn answers(case: &toml::Table, inputs: &Inputs, compiled: &Compiled) -> String {

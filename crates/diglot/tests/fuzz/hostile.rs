@@ -1,8 +1,8 @@
 //! Hostile names and comments: nothing of them becomes Rust, SQL, HTML or Markdown.
 
-use diglot::review::{Request, Version};
 use diglot::source::{SourceFile, Sources};
 use diglot::{Inputs, compile};
+use diglot_tools::review::{Request, Version};
 /// What somebody might write to get out of a comment, a name or a text.
 const HOSTILE: [&str; 25] = [
     "\"] fn evil() {} #[doc = \"",
@@ -98,19 +98,19 @@ fn nothing_becomes_markup() {
             sources.add(SourceFile::new(format!("sql/{dialect}/{text}.sql"), page("")));
         }
         let inputs = Inputs { sources, ..Inputs::default() };
-        let compiled = diglot::review::compile(&inputs);
+        let compiled = diglot_tools::review::compile(&inputs);
         let plans = [(("job_lane".to_owned(), diglot::dialect::Dialect::Pg), format!("{text}\n```\n<evil>"))].into();
         let now = Version { inputs: &inputs, compiled: &compiled };
         let none = Inputs::default();
-        let nothing = diglot::review::compile(&none);
+        let nothing = diglot_tools::review::compile(&none);
         for before in [None, Some((text, Version { inputs: &none, compiled: &nothing }))] {
             let request = Request { title: text, now, before, plans: &plans };
-            let html = diglot::review::html(&request);
+            let html = diglot_tools::review::html(&request);
             for evil in ["<evil", " onmouseover=\"", " onmouseover='", "--><"] {
                 assert!(!html.contains(evil), "{text:?} becomes {evil} in\n{html}");
             }
             assert_eq!(html.matches("</script>").count(), 1, "{text:?}");
-            let markdown = prose(&diglot::review::markdown(&request));
+            let markdown = prose(&diglot_tools::review::markdown(&request));
             for evil in ["<evil", "](evil", "@evil", "-->\\<"] {
                 assert!(!markdown.contains(evil), "{text:?} becomes {evil} in\n{markdown}");
             }

@@ -1,6 +1,6 @@
 //! Postgres's protocol, as far as texts of several statements need it.
 
-use diglot::prove::{CHECK, Fault, NOT_NULL, REFERENCE, UNIQUE};
+use diglot_tools::prove::{CHECK, Fault, NOT_NULL, REFERENCE, UNIQUE};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen]

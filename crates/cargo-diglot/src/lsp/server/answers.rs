@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use diglot::diagnostic::Edit;
-use diglot::editor::Place;
 use diglot::source::{FileId, Span};
+use diglot_tools::editor::Place;
 use lsp_server::{ErrorCode, Request};
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, CompletionParams, DocumentSymbolParams, GotoDefinitionParams, Hover,

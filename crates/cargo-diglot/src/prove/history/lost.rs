@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use diglot::dialect::{Both, Dialect};
 use diglot::evidence::{Verdict, Witness};
 use diglot::history::Stretch;
-use diglot::prove::Prover;
-use diglot::verdict::witness;
 use diglot::{Inputs, compile};
+use diglot_tools::prove::Prover;
+use diglot_tools::verdict::witness;
 use sea_query::{DeleteStatement, Expr, PostgresQueryBuilder, UpdateStatement};
 
 use super::{Trial, Way};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::Inputs;
-use diglot::prove::{PgSchema, PgTypes, mentioned};
+use diglot_tools::prove::{PgSchema, PgTypes, mentioned};
 use sea_query::{Expr, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use diglot::prove::{Answer, Case, Fault, Ran, Rows};
+use diglot_tools::prove::{Answer, Case, Fault, Ran, Rows};
 
 /// The longest text that is sent at once, by its bytes.
 const LONGEST: usize = 1 << 19;
@@ -109,7 +109,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use diglot::prove::{Row, Value};
+    use diglot_tools::prove::{Row, Value};
 
     use super::*;
 

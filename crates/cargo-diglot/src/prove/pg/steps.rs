@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, Fault, NEW_IDS, PgJob, PgSchema, PgTypes, Ran, Rows, Subject, as_sent_to_pg};
 use diglot::{EmittedText, Inputs};
+use diglot_tools::prove::{Answer, Case, Fault, NEW_IDS, PgJob, PgSchema, PgTypes, Ran, Rows, Subject, as_sent_to_pg};
 use futures_util::TryStreamExt as _;
 use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
 use sqlx::postgres::{PgConnection, PgRow, PgTypeInfo};

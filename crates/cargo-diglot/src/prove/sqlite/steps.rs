@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, Fault, Ran, Rows, SqliteConnection as _, Subject, Table};
 use diglot::schema::runs_one_by_one;
+use diglot_tools::prove::{Answer, Case, Fault, Ran, Rows, SqliteConnection as _, Subject, Table};
 use rusqlite::backup::Backup;
 use sea_query::{Asterisk, Query, SqliteQueryBuilder};
 
