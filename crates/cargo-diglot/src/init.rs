@@ -52,15 +52,18 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     let root = &arguments.folder;
     fs::create_dir_all(root).map_err(Failure::io(format!("make {}", root.display())))?;
     let has = |path: &str| root.join(path).exists();
-    let is_crate = has(MANIFEST.0);
+    // That of a workspace alone is no crate.
+    let is_crate = fs::read_to_string(root.join(MANIFEST.0)).is_ok_and(|manifest| manifest.contains("[package]"));
     let has_config = has(CONFIG.0);
     let mut found = if has_config { Found::Nothing } else { sqlc::find(root)? };
     let has_usual = has("sql") || has("schema") || has_config;
-    if matches!(found, Found::Nothing) && !has_usual && !is_crate {
+    if matches!(found, Found::Nothing) && !has_usual {
         found = layout::by_names(root).map_or(Found::Nothing, |places| Found::Places(Box::new(places)));
     }
     let has_pages = has_usual || !matches!(found, Found::Nothing);
-    let check_only = has_pages && !is_crate && !arguments.make_crate;
+    // A program that has its statements in its own code has its own functions for them.
+    let keeps_functions = matches!(&found, Found::Places(places) if places.are_code());
+    let check_only = has_pages && (!is_crate || keeps_functions) && !arguments.make_crate;
     let usual = if check_only { CHECK_ONLY } else { CONFIG.1 };
     let usual = if has_pages { by_name(usual) } else { usual.to_owned() };
     let config = match &found {
@@ -92,7 +95,8 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         }
     }
     if check_only && kept.is_empty() {
-        report::line("no Cargo.toml here, so pages are compared and nothing is generated (`generate = false`)");
+        let why = if is_crate { "statements stand in the program's own code" } else { "no Cargo.toml here" };
+        report::line(&format!("{why}, so pages are compared and nothing is generated (`generate = false`)"));
         report::line("for Rust: `cargo diglot init --crate` in its place, after removing diglot.toml");
     }
     if !is_crate && !check_only {
@@ -101,7 +105,7 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     if has_pages {
         storage::propose(root, !has_config)?;
     }
-    advise(is_crate.then(|| manifest(root, &name)).as_deref(), &kept);
+    advise((is_crate && !check_only).then(|| manifest(root, &name)).as_deref(), &kept);
     match found {
         Found::Places(places) => {
             report::line(&format!("the places in diglot.toml are those of {}", places.told_by));
