@@ -3,6 +3,7 @@
 //! No file that is there is changed: what a crate has to add to it is told instead. SQL that is there keeps its places: they
 //! are taken from the settings of sqlc, or from the names of folders and files.
 
+mod names;
 mod origin;
 mod storage;
 
@@ -104,6 +105,7 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     }
     if has_pages {
         storage::propose(root, !has_config)?;
+        names::propose(root, !has_config)?;
     }
     advise((is_crate && !check_only).then(|| manifest(root, &name)).as_deref(), &kept);
     match found {
@@ -198,6 +200,31 @@ fn manifest(root: &Path, name: &str) -> String {
     }
     let text = MANIFEST.1.replace("@name@", name).replace("@diglot@", &origin::dependency(root));
     text.replace("@libraries@", &libraries).replace("@features@", &features)
+}
+
+/// Writes lines below a table into settings that are new, and says so with the first text; shows them with the second one
+/// where the settings were there before.
+fn beneath(
+    (root, is_new): (&Path, bool),
+    (table, why): (&str, &str),
+    lines: &[String],
+    [wrote, shown]: [&str; 2],
+) -> Result<(), Failure> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let lines = lines.join("\n");
+    if is_new {
+        let written = OpenOptions::new().append(true).open(root.join(CONFIG.0));
+        let text = format!("\n# {why}\n{table}\n{lines}\n");
+        written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(Failure::io(format!("write {}", CONFIG.0)))?;
+        report::line(wrote);
+        return Ok(());
+    }
+    let has_table = fs::read_to_string(root.join(CONFIG.0)).is_ok_and(|text| text.contains(table));
+    report::line(&format!("{shown}\n"));
+    report::line(&format!("{}{lines}\n", if has_table { String::new() } else { format!("{table}\n") }));
+    Ok(())
 }
 
 /// Writes a file unless there is one.
