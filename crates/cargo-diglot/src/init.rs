@@ -217,7 +217,9 @@ fn beneath(
     if is_new {
         let written = OpenOptions::new().append(true).open(root.join(CONFIG.0));
         let text = format!("\n# {why}\n{table}\n{lines}\n");
-        written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(Failure::io(format!("write {}", CONFIG.0)))?;
+        written
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(Failure::io(format!("write {}", CONFIG.0)))?;
         report::line(wrote);
         return Ok(());
     }

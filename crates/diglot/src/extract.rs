@@ -45,6 +45,36 @@ pub(crate) fn in_order<T>(files: Vec<(T, &str)>) -> Vec<T> {
     order::of_files(files)
 }
 
+/// The files of SQL whose text a program takes in as they are, by paths from its own folder: `include_str!("../lot.sql")`,
+/// `//go:embed lot.sql`.
+pub fn taken_in(path: &str, text: &str) -> Vec<String> {
+    let quoted = |rest: &str| rest.trim_start().strip_prefix('"')?.split_once('"').map(|(path, _)| path.to_owned());
+    let all: Vec<String> = match Language::of(path) {
+        Some(Language::Rust) => {
+            let calls = text.split("include_str!").skip(1);
+            calls.filter_map(|rest| quoted(rest.trim_start().strip_prefix('(')?)).collect()
+        }
+        Some(Language::Go) => {
+            let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("//go:embed "));
+            lines.flat_map(str::split_whitespace).map(|path| path.trim_matches('"').to_owned()).collect()
+        }
+        None => Vec::new(),
+    };
+    let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let beside = |taken: &String| {
+        let mut parts: Vec<&str> = own.split('/').filter(|part| !part.is_empty()).collect();
+        for part in taken.split('/') {
+            match part {
+                "." | "" => {}
+                ".." => _ = parts.pop()?,
+                part => parts.push(part),
+            }
+        }
+        Some(parts.join("/"))
+    };
+    all.iter().filter(|taken| taken.ends_with(".sql")).filter_map(beside).collect()
+}
+
 /// A file as it is read for what it is to give: statements or a schema.
 ///
 /// A file of SQL that gives both has its schema before its first header.

@@ -97,6 +97,8 @@ pub(crate) struct PairContext<'t> {
     pub(crate) ilike: BTreeSet<String>,
     /// Lists that hold ids on Postgres and that SQLite gets as their digits.
     pub(crate) digits: BTreeSet<String>,
+    /// Parameters that are conditions on Postgres.
+    pub(crate) flags: BTreeSet<String>,
     /// Parameters that either page declares nullable.
     pub(crate) nullable: BTreeSet<String>,
     /// Whether the SQLite page ends with a write, so that what it has read is still so.

@@ -72,7 +72,12 @@ pub(super) fn chosen(
     }
     let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
     let place = code.written(at..end).1;
-    Some(Expression { pieces: vec![Piece::Choice { items, instead: None, place }], end, references, is_composed: false })
+    Some(Expression {
+        pieces: vec![Piece::Choice { items, instead: None, place }],
+        end,
+        references,
+        is_composed: false,
+    })
 }
 
 /// The element of a tuple.
@@ -268,6 +273,23 @@ func page(late bool) {
         let expected =
             ["SELECT id FROM lot ORDER BY id", "SELECT id FROM lot ORDER BY bay", "SELECT id FROM lot WHERE id > 1"];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn the_schema_before_a_name_is_left_out() {
+        let rust = r#"
+fn some(schema: &str) {
+    query(&format!("SELECT id FROM {schema}.lot WHERE bay = $1"));
+    query(&format!("DELETE FROM \"{}\".lot", schema));
+    query(&format!("SELECT {owner}.id FROM lot AS {owner}"));
+}
+"#;
+        let expected = [
+            "some_select_lot: SELECT id FROM lot WHERE bay = $1",
+            "some_delete_lot: DELETE FROM lot",
+            "some_select_lot_2: built: SELECT id FROM lot AS {owner}",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
     }
 
     #[test]

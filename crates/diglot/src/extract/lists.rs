@@ -167,7 +167,8 @@ pub(super) fn expanded(pieces: &[Piece], taken: &dyn Fn(When) -> bool) -> Option
 
 /// Whether what stands behind these pieces is one value.
 fn takes_value(before: &[Piece]) -> bool {
-    let text: String = before.iter().map(|piece| if piece.is_known() { piece.code_as_written() } else { "x" }).collect();
+    let text: String =
+        before.iter().map(|piece| if piece.is_known() { piece.code_as_written() } else { "x" }).collect();
     place::takes_value(&text) || place::quote(&text).is_some()
 }
 

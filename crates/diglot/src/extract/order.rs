@@ -166,15 +166,36 @@ fn numbered(runs: Vec<(String, Vec<usize>)>) -> Vec<Vec<usize>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     /// It makes a table with these columns, as far as they are written out.
-    Make { table: String, columns: Vec<String>, is_guarded: bool },
-    Rename { table: String, new: String },
-    Drop { table: String },
+    Make {
+        table: String,
+        columns: Vec<String>,
+        is_guarded: bool,
+    },
+    Rename {
+        table: String,
+        new: String,
+    },
+    Drop {
+        table: String,
+    },
     /// It adds a column, takes one out, or gives it another name.
-    Add { table: String, column: String },
-    Remove { table: String, column: String },
-    Call { table: String, column: String, new: String },
+    Add {
+        table: String,
+        column: String,
+    },
+    Remove {
+        table: String,
+        column: String,
+    },
+    Call {
+        table: String,
+        column: String,
+        new: String,
+    },
     /// It needs the table.
-    Need { table: String },
+    Need {
+        table: String,
+    },
 }
 
 impl Step {
@@ -207,9 +228,7 @@ impl Tables {
                 | Step::Need { table } => Some(table.as_str()),
             };
             own.extend(step.makes());
-            needs.is_some_and(|table| {
-                made.contains(table) && !own.contains(table) && !self.columns.contains_key(table)
-            })
+            needs.is_some_and(|table| made.contains(table) && !own.contains(table) && !self.columns.contains_key(table))
         })
     }
 
@@ -297,8 +316,18 @@ fn step(words: &[String]) -> Vec<Step> {
     // A name may have the schema before it.
     let name = |at: usize| if word(at + 1) == "." { at + 2 } else { at };
     let kinds = [
-        "temp", "temporary", "unlogged", "virtual", "materialized", "global", "local", "or", "replace", "unique",
-        "recursive", "constraint",
+        "temp",
+        "temporary",
+        "unlogged",
+        "virtual",
+        "materialized",
+        "global",
+        "local",
+        "or",
+        "replace",
+        "unique",
+        "recursive",
+        "constraint",
     ];
     match word(0) {
         "create" => {
@@ -306,7 +335,8 @@ fn step(words: &[String]) -> Vec<Step> {
             if ["table", "view"].contains(&word(kind)) {
                 let Some(table) = over(kind + 1, &["if", "not", "exists"]).map(name) else { return Vec::new() };
                 let is_guarded = word(kind + 1) == "if";
-                let made = Step::Make { table: word(table).to_owned(), columns: columns(&words[table + 1..]), is_guarded };
+                let made =
+                    Step::Make { table: word(table).to_owned(), columns: columns(&words[table + 1..]), is_guarded };
                 let referred = (table..words.len()).filter(|at| word(*at) == "references" && word(kind) == "table");
                 let needed = referred.map(|at| word(name(at + 1)).to_owned()).filter(|other| other != word(table));
                 return needed.map(|table| Step::Need { table }).chain([made.clone()]).collect();
@@ -428,6 +458,16 @@ fn upgrade(db: &Db) {
 }
 "#;
         assert_eq!(schema("lot.rs", rust), (vec!["lot: id bay".to_owned()], Vec::new()));
+    }
+
+    #[test]
+    fn a_schema_that_the_program_names_is_no_part_of_the_tables() {
+        let rust = r#"
+fn begin(db: &Db, own: &str) {
+    db.run(&format!("CREATE SCHEMA IF NOT EXISTS \"{own}\"; CREATE TABLE \"{own}\".lot (id BIGINT); CREATE INDEX lot_id ON \"{own}\".lot (id);"));
+}
+"#;
+        assert_eq!(schema("lot.rs", rust), (vec!["lot: id".to_owned()], Vec::new()));
     }
 
     #[test]

@@ -76,7 +76,10 @@ pub(super) fn edit(mut tokens: Vec<Tok>, dialect: Dialect) -> Edited {
 
 /// How many tokens from `i` on were dealt with; none for an ordinary token.
 fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edited: &mut Edited) -> usize {
-    if !matches!(tokens[i].token, Token::Word(_) | Token::Placeholder(_) | Token::Question | Token::Colon | Token::AtSign) {
+    if !matches!(
+        tokens[i].token,
+        Token::Word(_) | Token::Placeholder(_) | Token::Question | Token::Colon | Token::AtSign
+    ) {
         return 0;
     }
     if words(tokens, i, &["ON", "CONFLICT"]) && follows_bare_select(tokens, i) {
@@ -281,8 +284,28 @@ fn is_plain_name(tokens: &[Tok], i: usize, dialect: Dialect) -> bool {
 
 /// Words behind which an operand begins.
 const BEFORE_OPERANDS: [&str; 22] = [
-    "AS", "SELECT", "WHERE", "AND", "OR", "NOT", "ON", "LIMIT", "OFFSET", "LIKE", "ILIKE", "BETWEEN", "WHEN", "THEN", "ELSE",
-    "BY", "IN", "IS", "RETURNING", "HAVING", "SET", "FROM",
+    "AS",
+    "SELECT",
+    "WHERE",
+    "AND",
+    "OR",
+    "NOT",
+    "ON",
+    "LIMIT",
+    "OFFSET",
+    "LIKE",
+    "ILIKE",
+    "BETWEEN",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "BY",
+    "IN",
+    "IS",
+    "RETURNING",
+    "HAVING",
+    "SET",
+    "FROM",
 ];
 
 /// Whether an operand may end with this token.

@@ -69,7 +69,9 @@ pub(crate) fn proposed(schemas: &Both<Schema>, code: &[&str]) -> Vec<Proposal> {
 
 /// The form of the clock that statements assign to a column of this name.
 fn assigned(column: &str, code: &[&str]) -> Option<Form> {
-    let clocks = code.iter().flat_map(|text| text.match_indices(column).map(|(at, _)| (&text[..at], &text[at + column.len()..])));
+    let clocks = code
+        .iter()
+        .flat_map(|text| text.match_indices(column).map(|(at, _)| (&text[..at], &text[at + column.len()..])));
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut values = clocks.filter(|(before, _)| !before.ends_with(is_word)).filter_map(|(_, behind)| {
         let value = behind.trim_start_matches(['"', '`', ']']).trim_start().strip_prefix('=')?.trim_start();
