@@ -68,8 +68,8 @@ impl Given {
     }
 }
 
-/// How many different texts of one parameter are told apart.
-const MOST: usize = 8;
+/// How many calls of a function are told apart.
+const MOST: usize = 24;
 
 /// The value of a constant.
 pub(super) struct Value {
@@ -276,7 +276,7 @@ impl<'t> Package<'t> {
         if named.count() != 1 {
             return None;
         }
-        let mut found: Vec<(String, Expression)> = Vec::new();
+        let mut found: Vec<(Vec<Piece>, Vec<Reference>)> = Vec::new();
         for (file, code) in own {
             let is_own = |at: usize| code.functions.iter().any(|one| one.place == code.tokens[at].range);
             let calls = (0..code.tokens.len())
@@ -286,28 +286,31 @@ impl<'t> Package<'t> {
                 let arguments = evaluator.arguments(call + 2, code.behind(call + 1));
                 let argument = arguments.get(parameter).filter(|_| arguments.len() == count)?;
                 let mut read = evaluator.argument(argument, depth + 1);
-                let known = read.pieces.iter().map(|piece| match piece {
-                    Piece::Known { text, .. } => Some(text.as_str()),
-                    _ => None,
-                });
-                let text: String = known.collect::<Option<Vec<&str>>>()?.concat();
-                if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) {
-                    return None;
-                }
                 read.references.push(within(file, argument.start));
-                match found.iter_mut().find(|(known, _)| *known == text) {
-                    Some((_, known)) => known.references.extend(read.references),
-                    None => found.push((text, read)),
+                match read.pieces.as_slice() {
+                    // What the function that calls is given itself.
+                    [Piece::Choice { items, instead: Some(_), .. }] => {
+                        found.extend(items.iter().map(|item| (item.pieces.clone(), read.references.clone())));
+                    }
+                    _ => found.push((read.pieces, read.references)),
                 }
             }
         }
-        let of = found.len();
-        let item = |(at, (_, read)): (usize, (String, Expression))| Item {
-            when: When::Arm { at, of },
-            pieces: read.pieces,
-            references: read.references,
+        let is_text = |pieces: &[Piece]| {
+            let known = pieces.iter().map(|piece| match piece {
+                Piece::Known { text, .. } => Some(text.as_str()),
+                _ => None,
+            });
+            let text = known.collect::<Option<Vec<&str>>>().map(|texts| texts.concat());
+            text.is_some_and(|text| !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()))
         };
-        (1..=MOST).contains(&of).then(|| Given { items: found.into_iter().enumerate().map(item).collect() })
+        let of = found.len();
+        if !(1..=MOST).contains(&of) || !found.iter().all(|(pieces, _)| is_text(pieces)) {
+            return None;
+        }
+        // The parameters of one call belong together, so each call is a branch.
+        let item = |(at, (pieces, references))| Item { when: When::Arm { at, of }, pieces, references };
+        Some(Given { items: found.into_iter().enumerate().map(item).collect() })
     }
 
     /// What a name is given, read once.

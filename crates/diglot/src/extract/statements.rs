@@ -274,14 +274,17 @@ fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
         let other = variant(&found, &additions, &taken(arm, When::If));
         all.extend(other.map(|other| Found { behind: named(arm), ..other }));
     }
-    // Where one value is all that a place takes, every branch gives the same text.
-    let same = |one: &Found, other: &Found| one.pieces == other.pieces;
-    match all.as_slice() {
-        [first, rest @ ..] if arms > 1 && rest.iter().all(|other| same(first, other)) => {
-            all.truncate(1);
-            all[0].behind.clear();
-        }
-        _ => {}
+    // Branches may say the same, and where one value is all that a place takes, all of them do.
+    let said = |found: &Found| found.pieces.iter().map(|piece| piece.code_as_written().to_owned()).collect::<Vec<_>>();
+    let mut known: Vec<Vec<String>> = Vec::new();
+    all.retain(|one| {
+        let said = said(one);
+        let is_new = one.behind == WHOLE || !known.contains(&said);
+        known.push(said);
+        is_new
+    });
+    if let ([only], true) = (all.as_mut_slice(), arms > 1) {
+        only.behind.clear();
     }
     all
 }
