@@ -30,6 +30,10 @@ pub(super) fn of(
         let of_one = part.queries().into_iter().filter(
             |query| matches!(&query.rows, Rows::Select(select) if gives_one(tables, select) && !takes_none(query)),
         );
+        let limits = part.queries().into_iter().filter_map(|query| query.limit.as_ref());
+        // A number below zero is no limit, whichever it is.
+        let of_none = limits.filter(|limit| matches!(&limit.kind, ExprKind::Unary { op, .. } if op == "-"));
+        changes.unread.extend(of_none.flat_map(Expr::exprs).map(|expr| expr.span));
         changes.unread.extend(of_one.filter_map(|query| query.limit.as_ref()).map(|limit| limit.span));
     }
     for part in &statement.parts {
