@@ -10,7 +10,7 @@ use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
 use crate::rule;
 use crate::source::Span;
-use crate::tree::{Expr, Statement};
+use crate::tree::{Expr, ExprKind, Statement};
 use crate::types::Base;
 
 /// What a `-- diverges(...)` is about.

@@ -35,7 +35,7 @@ impl Names<'_> {
         let (ExprKind::Column { source, column }, Rows::Select(select)) = (&key.kind, &query.rows) else { return None };
         let [given] = select.columns.as_slice() else { return None };
         let ExprKind::Column { source: of, column: name } = &given.expr.kind else { return None };
-        let table = self.table_of(*source).filter(|table| self.table_of(*of) == Some(table))?;
+        let table = self.table_of(*source).filter(|table| self.table_of(*of) == Some(*table))?;
         if column != name || !select.group.is_empty() || !self.tells_apart(table, column) {
             return None;
         }
