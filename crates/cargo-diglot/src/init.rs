@@ -3,6 +3,7 @@
 //! No file that is there is changed: what a crate has to add to it is told instead. SQL that is there keeps its places: they
 //! are taken from the settings of sqlc, or from the names of folders and files.
 
+mod names;
 mod origin;
 mod storage;
 
@@ -52,15 +53,18 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     let root = &arguments.folder;
     fs::create_dir_all(root).map_err(Failure::io(format!("make {}", root.display())))?;
     let has = |path: &str| root.join(path).exists();
-    let is_crate = has(MANIFEST.0);
+    // That of a workspace alone is no crate.
+    let is_crate = fs::read_to_string(root.join(MANIFEST.0)).is_ok_and(|manifest| manifest.contains("[package]"));
     let has_config = has(CONFIG.0);
     let mut found = if has_config { Found::Nothing } else { sqlc::find(root)? };
     let has_usual = has("sql") || has("schema") || has_config;
-    if matches!(found, Found::Nothing) && !has_usual && !is_crate {
+    if matches!(found, Found::Nothing) && !has_usual {
         found = layout::by_names(root).map_or(Found::Nothing, |places| Found::Places(Box::new(places)));
     }
     let has_pages = has_usual || !matches!(found, Found::Nothing);
-    let check_only = has_pages && !is_crate && !arguments.make_crate;
+    // A program that has its statements in its own code has its own functions for them.
+    let keeps_functions = matches!(&found, Found::Places(places) if places.are_code());
+    let check_only = has_pages && (!is_crate || keeps_functions) && !arguments.make_crate;
     let usual = if check_only { CHECK_ONLY } else { CONFIG.1 };
     let usual = if has_pages { by_name(usual) } else { usual.to_owned() };
     let config = match &found {
@@ -92,7 +96,8 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         }
     }
     if check_only && kept.is_empty() {
-        report::line("no Cargo.toml here, so pages are compared and nothing is generated (`generate = false`)");
+        let why = if is_crate { "statements stand in the program's own code" } else { "no Cargo.toml here" };
+        report::line(&format!("{why}, so pages are compared and nothing is generated (`generate = false`)"));
         report::line("for Rust: `cargo diglot init --crate` in its place, after removing diglot.toml");
     }
     if !is_crate && !check_only {
@@ -100,8 +105,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     }
     if has_pages {
         storage::propose(root, !has_config)?;
+        names::propose(root, !has_config)?;
     }
-    advise(is_crate.then(|| manifest(root, &name)).as_deref(), &kept);
+    advise((is_crate && !check_only).then(|| manifest(root, &name)).as_deref(), &kept);
     match found {
         Found::Places(places) => {
             report::line(&format!("the places in diglot.toml are those of {}", places.told_by));
@@ -194,6 +200,33 @@ fn manifest(root: &Path, name: &str) -> String {
     }
     let text = MANIFEST.1.replace("@name@", name).replace("@diglot@", &origin::dependency(root));
     text.replace("@libraries@", &libraries).replace("@features@", &features)
+}
+
+/// Writes lines below a table into settings that are new, and says so with the first text; shows them with the second one
+/// where the settings were there before.
+fn beneath(
+    (root, is_new): (&Path, bool),
+    (table, why): (&str, &str),
+    lines: &[String],
+    [wrote, shown]: [&str; 2],
+) -> Result<(), Failure> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let lines = lines.join("\n");
+    if is_new {
+        let written = OpenOptions::new().append(true).open(root.join(CONFIG.0));
+        let text = format!("\n# {why}\n{table}\n{lines}\n");
+        written
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(Failure::io(format!("write {}", CONFIG.0)))?;
+        report::line(wrote);
+        return Ok(());
+    }
+    let has_table = fs::read_to_string(root.join(CONFIG.0)).is_ok_and(|text| text.contains(table));
+    report::line(&format!("{shown}\n"));
+    report::line(&format!("{}{lines}\n", if has_table { String::new() } else { format!("{table}\n") }));
+    Ok(())
 }
 
 /// Writes a file unless there is one.

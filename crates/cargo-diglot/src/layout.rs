@@ -25,6 +25,11 @@ pub(crate) struct Places {
 }
 
 impl Places {
+    /// Whether statements stand in code of a program.
+    pub(crate) fn are_code(&self) -> bool {
+        self.queries.iter().flatten().any(|place| diglot::extract::reads(place))
+    }
+
     /// A configuration with these places below what every new one says.
     pub(crate) fn config(&self, usual: &str) -> String {
         let written = |places: &[String]| match places {

@@ -127,7 +127,8 @@ impl<'a> Changer<'a> {
     /// The changes of one page of a pair, in the order of its text.
     pub fn changes(&self, statement: &str, dialect: Dialect, sample: Sample) -> Vec<Mutation> {
         let Some(tree) = self.project.tree(statement, dialect) else { return Vec::new() };
-        let all = changes::of(&self.inputs.sources, &tree, self.inputs.config.generate.enabled);
+        let tables = &self.project.schemas()[dialect].tables;
+        let all = changes::of((&self.inputs.sources, tables), &tree, self.inputs.config.generate.enabled);
         sampled(self.inputs, statement, all, sample)
     }
 

@@ -205,7 +205,8 @@ pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs,
     }
     let texts = files.iter().filter_map(|(path, bytes, _)| Some((path.as_str(), str::from_utf8(bytes).ok()?)));
     let packages = Packages::new(texts.clone(), []);
-    inputs.named = folder.named(&packages)?;
+    let known: BTreeSet<&str> = files.iter().map(|(path, ..)| path.as_str()).collect();
+    inputs.named = folder.named(&packages)?.into_iter().filter(|path| !known.contains(path.as_str())).collect();
     let mut others = Vec::new();
     for path in &inputs.named {
         others.extend(folder.read(path)?.and_then(|bytes| Some((path.clone(), String::from_utf8(bytes).ok()?))));

@@ -19,7 +19,7 @@ mod undeclared;
 use std::collections::BTreeSet;
 
 use self::causes::Told;
-use self::declared::{Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
+use self::declared::{Declared, declarations, digits, documents, flags, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use self::settings::Setting;
 use crate::config::{Config, JsonText};
@@ -148,6 +148,7 @@ fn compare_with(
         documents: documents(&[sqlite, pg]),
         ilike: patterns(pg),
         digits: digits(sqlite.tree, pg.tree, &of_pg),
+        flags: flags(&of_pg),
         nullable: nullable(&[sqlite, pg]),
         under_write_lock: manner.as_writer || ends_with_write(sqlite.tree),
         takes_unknown: takes_unknown(&[sqlite, pg]),

@@ -17,6 +17,7 @@ mod literal;
 mod marked;
 mod marks;
 mod named;
+mod order;
 mod package;
 mod place;
 mod statements;
@@ -37,6 +38,41 @@ pub(crate) use kind::deed;
 /// Whether a file, or the files of a pattern, are read so: their ending tells.
 pub fn reads(path: &str) -> bool {
     Language::of(path).is_some()
+}
+
+/// Files of a schema that stand in Go and Rust, in an order in which each finds the tables that it needs.
+pub(crate) fn in_order<T>(files: Vec<(T, &str)>) -> Vec<T> {
+    order::of_files(files)
+}
+
+/// The files of SQL whose text a program takes in as they are, by paths from its own folder: `include_str!("../lot.sql")`,
+/// `//go:embed lot.sql`.
+pub fn taken_in(path: &str, text: &str) -> Vec<String> {
+    let quoted = |rest: &str| rest.trim_start().strip_prefix('"')?.split_once('"').map(|(path, _)| path.to_owned());
+    let all: Vec<String> = match Language::of(path) {
+        Some(Language::Rust) => {
+            let calls = text.split("include_str!").skip(1);
+            calls.filter_map(|rest| quoted(rest.trim_start().strip_prefix('(')?)).collect()
+        }
+        Some(Language::Go) => {
+            let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("//go:embed "));
+            lines.flat_map(str::split_whitespace).map(|path| path.trim_matches('"').to_owned()).collect()
+        }
+        None => Vec::new(),
+    };
+    let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let beside = |taken: &String| {
+        let mut parts: Vec<&str> = own.split('/').filter(|part| !part.is_empty()).collect();
+        for part in taken.split('/') {
+            match part {
+                "." | "" => {}
+                ".." => _ = parts.pop()?,
+                part => parts.push(part),
+            }
+        }
+        Some(parts.join("/"))
+    };
+    all.iter().filter(|taken| taken.ends_with(".sql")).filter_map(beside).collect()
 }
 
 /// A file as it is read for what it is to give: statements or a schema.
@@ -91,13 +127,17 @@ impl<'t> Packages<'t> {
             let Some(language) = Language::of(path) else { continue };
             folders.entry((folder(path), language.functions())).or_default().push((path, Code::new(text, language)));
         }
-        let folders = folders.into_iter().map(|((at, word), files)| {
-            let beside = others.iter().filter_map(|(path, text)| {
+        let folders = folders.into_iter().map(|((at, word), mut files)| {
+            let named = others.iter().filter_map(|(path, text)| {
                 let language = Language::of(path).filter(|language| language.functions() == word)?;
-                (folder(path) != at).then(|| (*path, Code::new(text, language)))
+                Some((*path, Code::new(text, language)))
             });
+            // What stands in the same folder belongs to it, whether its statements are read or not.
+            let (own, beside): (Vec<_>, Vec<_>) = named.partition(|(path, _)| folder(path) == at);
+            let known: BTreeSet<&str> = files.iter().map(|(path, _)| *path).collect();
+            files.extend(own.into_iter().filter(|(path, _)| !known.contains(path)));
             let paths = files.iter().map(|(path, _)| *path).collect();
-            let package = Package::new(files, beside.collect());
+            let package = Package::new(files, beside);
             let (followed, places) = statements::followed(&package);
             ((at, word), Folder { paths, package, followed, places })
         });

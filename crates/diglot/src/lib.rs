@@ -69,5 +69,7 @@ pub mod split;
 pub mod value;
 
 pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
-pub use pipeline::{BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report, propose_storage};
+pub use pipeline::{
+    BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report, propose_names, propose_storage,
+};
 pub use project::{Detail, Inputs, Stats};

@@ -26,6 +26,7 @@ mod occurrences;
 mod one_of_each;
 mod one_row;
 mod ordered_rows;
+mod picked_row;
 mod proposed_row;
 mod query;
 pub(crate) mod replaced_row;
@@ -97,6 +98,8 @@ pub(crate) struct PairContext<'t> {
     pub(crate) ilike: BTreeSet<String>,
     /// Lists that hold ids on Postgres and that SQLite gets as their digits.
     pub(crate) digits: BTreeSet<String>,
+    /// Parameters that are conditions on Postgres.
+    pub(crate) flags: BTreeSet<String>,
     /// Parameters that either page declares nullable.
     pub(crate) nullable: BTreeSet<String>,
     /// Whether the SQLite page ends with a write, so that what it has read is still so.
@@ -407,6 +410,11 @@ impl<'t> Names<'t> {
                 }
                 if let Some(node) = self.flag(op, (left, &l), (right, &r), span) {
                     return node;
+                }
+                if let ExprKind::Scalar(query) = &right.kind
+                    && let Some((key, rows)) = self.picked_row(left, query)
+                {
+                    return Node::set(Op::from(op), vec![key, Node::list(Form::Scalar, vec![rows], right.span)], span);
                 }
                 let (l, r) = json::beside_text(l, r);
                 Node::set(Op::from(op), vec![l, r], span)

@@ -225,7 +225,15 @@ fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|finding| finding.severity == Severity::Error)
 }
 
-fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
+/// Lines of `[names]`, of which each brings together several statements that face nothing: a pattern of names on the SQLite
+/// pages, and that on the Postgres pages.
+pub fn propose_names(inputs: &Inputs) -> Vec<(String, String)> {
+    let found = &mut Vec::new();
+    naming::proposed(inputs, bare_pages(inputs, found))
+}
+
+/// The pages as they stand in the files.
+fn bare_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     let mut pages = Vec::new();
     for dialect in Dialect::ALL {
         for (file, stem) in inputs.statement_files(dialect) {
@@ -236,6 +244,11 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     }
     found.extend(split::lend(&mut pages));
     common::face(inputs, &mut pages);
+    pages
+}
+
+fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
+    let mut pages = bare_pages(inputs, found);
     naming::tell_apart(inputs, &mut pages);
     naming::apply(inputs, &mut pages, found);
     found.extend(declared::declare(inputs, &mut pages));

@@ -5,6 +5,7 @@ mod stats;
 use crate::config::{Config, Places};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::extract;
 use crate::schema;
 use crate::source::{FileId, Role, Sources};
 
@@ -61,7 +62,16 @@ impl Inputs {
 
     /// The migrations of a dialect with their stems, in the order in which they run.
     pub fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        schema::in_order(self.files(&self.config.schema, dialect, Role::Schema))
+        let files = schema::in_order(self.files(&self.config.schema, dialect, Role::Schema));
+        let is_code = |(id, _): &(FileId, &str)| extract::reads(&self.sources.file(*id).path);
+        if files.iter().filter(|file| is_code(file)).count() < 2 {
+            return files;
+        }
+        // Files of a program have no numbers: steps of SQL stay where they are, and the others stand behind them.
+        let (code, mut steps): (Vec<_>, Vec<_>) = files.into_iter().partition(is_code);
+        let texts = code.into_iter().map(|file| (file, self.sources.file(file.0).text.as_str())).collect();
+        steps.extend(extract::in_order(texts));
+        steps
     }
 
     fn files(&self, places: &Places, dialect: Dialect, role: Role) -> Vec<(FileId, &str)> {

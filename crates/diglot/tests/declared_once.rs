@@ -183,3 +183,18 @@ fn a_line_may_name_several_facts_and_several_types() {
             .contains(&"unused-divergence: job_find: `-- diverges(limit)` names no difference".to_owned())
     );
 }
+
+#[test]
+fn a_column_under_two_names_is_told_in_statements_too() {
+    let mut sources = Sources::default();
+    let table =
+        |own: &str, number: &str| format!("CREATE TABLE job (id {number} NOT NULL PRIMARY KEY, {own} text NOT NULL);");
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", table("lane", "INTEGER")));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", table("track", "bigint")));
+    let page = |own: &str| format!("-- name: job_drop :exec\nDELETE FROM job WHERE {own} = :own;\n");
+    sources.add(SourceFile::new("sql/sqlite/job.sql", page("lane")));
+    sources.add(SourceFile::new("sql/pg/job.sql", page("track")));
+    let found = compile(&Inputs { sources, ..Inputs::default() }).diagnostics;
+    let rules: Vec<&str> = found.iter().map(|finding| finding.rule).collect();
+    assert!(rules.contains(&"where-differs") && rules.contains(&"schema-column-differs"), "{rules:?}");
+}

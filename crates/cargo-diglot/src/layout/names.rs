@@ -54,8 +54,27 @@ pub(super) fn find(root: &Path) -> Search {
     let mut looked = Looked::default();
     let mut files = Vec::new();
     walk(root, "", DEPTH, &mut looked, &mut files);
+    take_in(root, &mut files);
     let sites = sites(files);
     choose(&sites).unwrap_or_else(|| Search::Nothing { why: looked.why(&sites) })
+}
+
+/// Adds the files of SQL that code of one database takes in, wherever they stand, unless they say themselves what they are.
+fn take_in(root: &Path, files: &mut Vec<File>) {
+    let known: BTreeSet<String> = files.iter().map(|file| file.path.clone()).collect();
+    let mut taken: BTreeMap<String, Option<File>> = BTreeMap::new();
+    for file in files.iter() {
+        for path in extract::taken_in(&file.path, &file.text).into_iter().filter(|path| !known.contains(path)) {
+            let Some(text) = read(&root.join(&path)) else { continue };
+            let of_both =
+                taken.get(&path).is_some_and(|one| one.as_ref().is_none_or(|one| one.dialect != file.dialect));
+            let roles = extract::gives(&path, &text);
+            let (dialect, site) = (file.dialect, file.site.clone());
+            let one = File { path: path.clone(), dialect, site, by_folder: false, text, roles };
+            taken.insert(path, Some(one).filter(|_| !of_both));
+        }
+    }
+    files.extend(taken.into_values().flatten());
 }
 
 /// How many files were looked at, and how many of these say their database.

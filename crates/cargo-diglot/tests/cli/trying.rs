@@ -101,6 +101,52 @@ fn init_takes_the_places_that_names_tell() {
 }
 
 #[test]
+fn init_proposes_the_names_by_which_pages_part() {
+    let project = shop();
+    let page = project.read("db/postgres/queries/tea.sql");
+    let named =
+        ["TeaCheap", "TeaSell", "TeaAll"].iter().fold(page, |page, name| page.replace(name, &format!("{name}Now")));
+    project.write("db/postgres/queries/tea.sql", named);
+    let made = project.run(&["init"]);
+    assert_eq!(made.code, Some(0), "{}", made.seen());
+    assert!(made.stderr.contains("is guessed below `[names]`"), "{}", made.seen());
+    assert!(project.read("diglot.toml").contains("[names]\n\"*\" = \"*_now\"\n"), "{}", project.read("diglot.toml"));
+    assert!(project.check().stderr.contains("3 pairs, 2 findings"));
+}
+
+#[test]
+fn init_compares_what_stands_in_the_code_of_a_crate() {
+    let project = Project::empty();
+    let manifest = "[package]\nname = \"tea\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    project.write("Cargo.toml", manifest);
+    project.write("src/lib.rs", "");
+    let page = |behind: &str, mark: &str, made: &str| {
+        format!(
+            "const SELL{behind}: &str = \"UPDATE tea SET sold = sold + 1 WHERE id = {mark}\";\n\
+             const DROP{behind}: &str = \"DELETE FROM tea WHERE id = {mark}\";\n\
+             fn add(db: &Db) {{ db.run(\"ALTER TABLE tea ADD COLUMN sold BIGINT NOT NULL DEFAULT 0\"); }}\n{made}"
+        )
+    };
+    let begin = "fn begin(db: &Db) { db.run(\"CREATE TABLE tea (id BIGINT NOT NULL PRIMARY KEY)\"); }\n";
+    project.write("src/store/sqlite.rs", page("_ONE", "?1", begin));
+    let taken = "const TEA: &str = include_str!(\"../../made/1_tea.sql\");\n";
+    project.write("src/store/postgres.rs", page("_TEA", "$1", taken));
+    project.write("made/1_tea.sql", "CREATE TABLE tea (id BIGINT NOT NULL PRIMARY KEY);\n");
+    let made = project.run(&["init"]);
+    assert_eq!(made.code, Some(0), "{}", made.seen());
+    assert!(
+        made.stderr.contains("statements stand in the program's own code, so pages are compared"),
+        "{}",
+        made.seen()
+    );
+    assert!(!project.path("build.rs").exists() && project.read("Cargo.toml") == manifest);
+    let settings = project.read("diglot.toml");
+    assert!(settings.contains("pg = [\"made/1_tea.sql\", \"src/store/postgres.rs\"]"), "{settings}");
+    let check = project.check();
+    assert!(check.stderr.contains("2 pairs, 0 findings") || check.code == Some(0), "{}", check.seen());
+}
+
+#[test]
 fn a_repository_is_cloned_for_the_time_of_the_trial() {
     let project = shop();
     git(&project, &["init", "--quiet"]);

@@ -1,9 +1,10 @@
 //! The changes that can be made to a statement, read off its tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Mutation;
-use diglot::normal::drops_rows_without;
+use diglot::normal::{drops_rows_without, gives_one};
+use diglot::schema::Table;
 use diglot::source::{Sources, Span};
 use diglot::tree::{
     Assignment, Body, Conflict, ConflictAction, Expr, ExprKind, Join, JoinKind, OrderKey, OutputColumn, Part, Query,
@@ -11,7 +12,11 @@ use diglot::tree::{
 };
 
 /// Every change, each once, in the order of the text.
-pub(super) fn of(sources: &Sources, statement: &Statement, by_name: bool) -> Vec<Mutation> {
+pub(super) fn of(
+    (sources, tables): (&Sources, &BTreeMap<String, Table>),
+    statement: &Statement,
+    by_name: bool,
+) -> Vec<Mutation> {
     let (unread, needed, all) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut changes = Changes { sources, statement, by_name, unread, needed, all };
     for part in &statement.parts {
@@ -21,6 +26,15 @@ pub(super) fn of(sources: &Sources, statement: &Statement, by_name: bool) -> Vec
                 changes.unread(query);
             }
         }
+        // How many rows are taken of one at the most is never seen.
+        let of_one = part.queries().into_iter().filter(
+            |query| matches!(&query.rows, Rows::Select(select) if gives_one(tables, select) && !takes_none(query)),
+        );
+        let limits = part.queries().into_iter().filter_map(|query| query.limit.as_ref());
+        // A number below zero is no limit, whichever it is.
+        let of_none = limits.filter(|limit| matches!(&limit.kind, ExprKind::Unary { op, .. } if op == "-"));
+        changes.unread.extend(of_none.flat_map(Expr::exprs).map(|expr| expr.span));
+        changes.unread.extend(of_one.filter_map(|query| query.limit.as_ref()).map(|limit| limit.span));
     }
     for part in &statement.parts {
         changes.part(part);
@@ -30,12 +44,17 @@ pub(super) fn of(sources: &Sources, statement: &Statement, by_name: bool) -> Vec
     all
 }
 
+/// Whether LIMIT takes not even one row, as far as it is written.
+fn takes_none(query: &Query) -> bool {
+    !matches!(&query.limit, Some(Expr { kind: ExprKind::Number(number), .. }) if number != "0")
+}
+
 struct Changes<'a> {
     sources: &'a Sources,
     statement: &'a Statement,
     /// A function binds parameters by their names, which numbered ones have from the columns that they meet.
     by_name: bool,
-    /// What an EXISTS selects: nobody reads it.
+    /// What an EXISTS selects, and the LIMIT of one row: nobody sees it.
     unread: BTreeSet<Span>,
     /// Sources without which a condition drops a row: whether their join is LEFT means nothing.
     needed: BTreeSet<SourceId>,
@@ -146,7 +165,7 @@ impl Changes<'_> {
     fn query(&mut self, query: &Query) {
         self.order(&query.order);
         for (word, value) in [("limit", &query.limit), ("offset", &query.offset)] {
-            if let Some(value) = value
+            if let Some(value) = value.as_ref().filter(|value| !self.unread.contains(&value.span))
                 && let Some(span) = self.word_before(word, value.span)
             {
                 self.push(word, span.to(value.span), "");

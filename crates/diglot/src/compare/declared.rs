@@ -10,7 +10,7 @@ use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
 use crate::rule;
 use crate::source::Span;
-use crate::tree::{Expr, Statement};
+use crate::tree::{Expr, ExprKind, Statement};
 use crate::types::Base;
 
 /// What a `-- diverges(...)` is about.
@@ -133,6 +133,26 @@ pub(super) fn digits(sqlite: &Statement, pg: &Statement, of_pg: &[&Expr]) -> BTr
     }
     let names = pg.params.iter().map(|param| &param.name).filter(|name| lists.iter().any(|list| list.is_param(name)));
     names.filter(|name| sqlite.takes_digits(name)).cloned().collect()
+}
+
+/// Parameters that the Postgres page takes for conditions as they are: what SQLite gets for them is 1 or 0.
+pub(super) fn flags(of_pg: &[&Expr]) -> BTreeSet<String> {
+    let mut asked: Vec<&Expr> = Vec::new();
+    for expr in of_pg {
+        match &expr.kind {
+            ExprKind::Binary { op, left, right } if ["and", "or"].contains(&op.as_str()) => {
+                asked.extend([&**left, &**right])
+            }
+            ExprKind::Unary { op, expr } if op == "not" => asked.push(expr),
+            ExprKind::Case { operand: None, branches, .. } => asked.extend(branches.iter().map(|(when, _)| when)),
+            _ => {}
+        }
+    }
+    let names = asked.into_iter().filter_map(|expr| match &expr.kind {
+        ExprKind::Param(name) => Some(name.clone()),
+        _ => None,
+    });
+    names.collect()
 }
 
 /// How many words of a page nothing is known of.

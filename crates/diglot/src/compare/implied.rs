@@ -116,10 +116,18 @@ fn is_of_lone_column(pages: Both<&PageOf<'_>>, difference: &Difference<'_>, grou
     }
 }
 
-/// Whether one of two tables of that name alone has a column.
+/// Whether one of two tables of that name alone has a column. Where each has one that the other lacks, it may be one
+/// column under two names.
 fn is_alone(pages: Both<&PageOf<'_>>, table: &str, column: &str) -> bool {
-    let has = |page: &PageOf<'_>| Some(page.schema.tables.get(table)?.column(column).is_some());
-    matches!((has(pages.sqlite), has(pages.pg)), (Some(ours), Some(theirs)) if ours != theirs)
+    let (Some(ours), Some(theirs)) = (pages.sqlite.schema.tables.get(table), pages.pg.schema.tables.get(table)) else {
+        return false;
+    };
+    let (wider, other) = match (ours.column(column), theirs.column(column)) {
+        (Some(_), None) => (ours, theirs),
+        (None, Some(_)) => (theirs, ours),
+        _ => return false,
+    };
+    other.columns.iter().all(|column| wider.column(&column.name).is_some())
 }
 
 /// The table and the column that a leaf names; a second occurrence of a table is that table.

@@ -7,18 +7,39 @@ use super::expression::{Evaluator, Expression, Piece};
 use super::growth::When;
 use super::lists::Item;
 
-/// The first tokens of what the branches give that begin at `if` or `match`; none where they are not two.
-pub(super) fn branches(code: &Code<'_>, at: usize) -> Option<([Range<usize>; 2], usize)> {
-    let open = block(code, at + 1)?;
-    let behind = code.behind(open);
+/// How many branches are told apart.
+const MOST: usize = 8;
+
+/// The tokens of what the branches give that begin at `if` or `match`, without those that give nothing; none where there
+/// are too many, or where no branch is taken for what is left.
+pub(super) fn branches(code: &Code<'_>, at: usize) -> Option<(Vec<Range<usize>>, usize)> {
+    let (mut all, mut end) = (Vec::new(), at);
     if code.word(at) == "match" {
-        return Some((<[Range<usize>; 2]>::try_from(arms(code, open + 1..behind - 1)?).ok()?, behind));
+        let open = block(code, at + 1)?;
+        end = code.behind(open);
+        all = arms(code, open + 1..end - 1)?;
+    } else {
+        while code.word(end) == "if" {
+            let open = block(code, end + 1)?;
+            let behind = code.behind(open);
+            all.push(value(code, open + 1..behind - 1));
+            if code.word(behind) != "else" {
+                return None;
+            }
+            end = behind + 1;
+        }
+        let open = end;
+        end = code.behind(open);
+        (code.word(open) == "{").then_some(())?;
+        all.push(value(code, open + 1..end - 1));
     }
-    if code.word(behind) != "else" || code.word(behind + 1) != "{" {
-        return None;
-    }
-    let end = code.behind(behind + 1);
-    Some(([value(code, open + 1..behind - 1), value(code, behind + 2..end - 1)], end))
+    all.retain(|branch| !leaves(code, branch));
+    ((1..=MOST).contains(&all.len())).then_some((all, end))
+}
+
+/// Whether a branch leaves the function.
+fn leaves(code: &Code<'_>, branch: &Range<usize>) -> bool {
+    ["return", "panic", "unreachable", "todo", "unimplemented", "bail"].contains(&code.word(branch.start))
 }
 
 /// What the branches give; of tuples the element in a place.
@@ -30,8 +51,9 @@ pub(super) fn chosen(
 ) -> Option<Expression> {
     let code = evaluator.code();
     let (branches, end) = branches(code, at)?;
+    let of = branches.len();
     let mut items = Vec::new();
-    for (when, branch) in [When::If, When::Else].into_iter().zip(&branches) {
+    for (index, branch) in branches.iter().enumerate() {
         let branch = match element {
             Some(element) => tuple(evaluator, branch, element)?,
             None => branch.clone(),
@@ -40,11 +62,22 @@ pub(super) fn chosen(
         if !read.pieces.iter().any(Piece::is_known) {
             return None;
         }
+        let when = match (of, index) {
+            (1, _) => When::Always,
+            (2, 0) => When::If,
+            (2, _) => When::Else,
+            (of, at) => When::Arm { at, of },
+        };
         items.push(Item { when, pieces: read.pieces, references: read.references });
     }
     let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
     let place = code.written(at..end).1;
-    Some(Expression { pieces: vec![Piece::Choice { items, place }], end, references, is_composed: false })
+    Some(Expression {
+        pieces: vec![Piece::Choice { items, instead: None, place }],
+        end,
+        references,
+        is_composed: false,
+    })
 }
 
 /// The element of a tuple.
@@ -147,10 +180,61 @@ fn state(kind: Kind) {
     }
 
     #[test]
-    fn a_branch_of_three_is_told() {
-        let rust = "fn page(n: u8) { let order = if n == 0 { \"id\" } else if n == 1 { \"bay\" } else { \"at\" };\n\
-                    query(&format!(\"SELECT id FROM lot ORDER BY {order}\")); }";
-        assert_eq!(statements("lot.rs", rust), ["page: built: SELECT id FROM lot ORDER BY {order}"]);
+    fn each_of_three_branches_makes_a_statement() {
+        let rust = r#"
+fn page(n: u8) {
+    let order = if n == 0 { "id" } else if n == 1 { "bay" } else { "at" };
+    query(&format!("SELECT id FROM lot ORDER BY {order}"));
+}
+fn near(order: Order) {
+    let (end, limit) = match order {
+        Order::Old => (" ORDER BY at", ""), Order::New => (" ORDER BY at DESC", " LIMIT 9"), Order::Any => ("", ""),
+        Order::Other => unreachable!("never asked for"),
+    };
+    query(&format!("SELECT bay FROM lot{end}{limit}"));
+}
+"#;
+        let expected = [
+            "page_id: SELECT id FROM lot ORDER BY id",
+            "page_bay: SELECT id FROM lot ORDER BY bay",
+            "page_at: SELECT id FROM lot ORDER BY at",
+            "near: SELECT bay FROM lot ORDER BY at",
+            "near_case_2: SELECT bay FROM lot ORDER BY at DESC LIMIT 9",
+            "near_case_3: SELECT bay FROM lot",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
+    }
+
+    #[test]
+    fn what_all_calls_give_a_function_stands_in_its_texts() {
+        let go = r#"package store
+
+func clear(tx Tx, table string, id int) error {
+	return tx.Run("DELETE FROM "+table+" WHERE id = $1", id)
+}
+
+func state(tx Tx, table, state string) { tx.Run(fmt.Sprintf("UPDATE %s SET at = 0 WHERE state = '%s'", table, state)) }
+
+func all(tx Tx) {
+	clear(tx, "lot", 1)
+	clear(tx, bays, 2)
+	clear(tx, "lot", 3)
+	state(tx, "lot", "open")
+}
+
+const bays = "bay"
+
+func open(tx Tx, table string) { tx.Run("DELETE FROM " + table) }
+
+func any(tx Tx) { open(tx, named()) }
+"#;
+        let expected = [
+            "clear_delete_lot: DELETE FROM lot WHERE id = $1",
+            "clear_delete_bay: DELETE FROM bay WHERE id = $1",
+            "state: UPDATE lot SET at = 0 WHERE state = :state",
+            "open: built: DELETE FROM {table}",
+        ];
+        assert_eq!(statements("lot.go", go), expected);
     }
 
     #[test]
@@ -189,6 +273,23 @@ func page(late bool) {
         let expected =
             ["SELECT id FROM lot ORDER BY id", "SELECT id FROM lot ORDER BY bay", "SELECT id FROM lot WHERE id > 1"];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn the_schema_before_a_name_is_left_out() {
+        let rust = r#"
+fn some(schema: &str) {
+    query(&format!("SELECT id FROM {schema}.lot WHERE bay = $1"));
+    query(&format!("DELETE FROM \"{}\".lot", schema));
+    query(&format!("SELECT {owner}.id FROM lot AS {owner}"));
+}
+"#;
+        let expected = [
+            "some_select_lot: SELECT id FROM lot WHERE bay = $1",
+            "some_delete_lot: DELETE FROM lot",
+            "some_select_lot_2: built: SELECT id FROM lot AS {owner}",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
     }
 
     #[test]

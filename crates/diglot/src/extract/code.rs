@@ -81,6 +81,26 @@ impl<'t> Code<'t> {
         self.tokens.len()
     }
 
+    /// The names of what a function is given, in their order, without the value that a method belongs to.
+    pub(super) fn parameters(&self, function: &Function) -> Vec<&'t str> {
+        let name = self.tokens.partition_point(|token| token.range.start < function.place.start);
+        let mut open = name + 1;
+        while open < function.body.start && self.word(open) != "(" {
+            open += 1;
+        }
+        let (end, mut names, mut at) = (self.behind(open).saturating_sub(1), Vec::new(), open + 1);
+        while at < end {
+            let first = (at..end).find(|at| self.is(*at, Kind::Word) && self.word(*at) != "mut");
+            names.extend(first.map(|first| self.word(first)));
+            while at < end && self.word(at) != "," {
+                at = self.over(at);
+            }
+            at += 1;
+        }
+        names.retain(|name| *name != "self");
+        names
+    }
+
     /// The function that a token stands in.
     pub(super) fn function_of(&self, at: usize) -> Option<usize> {
         let around = self.functions.iter().enumerate().filter(|(_, function)| function.body.contains(&at));

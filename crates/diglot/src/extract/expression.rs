@@ -19,8 +19,13 @@ pub(super) enum Piece {
     Hole { path: String, code: String, place: Range<usize> },
     /// Texts of a list, of which some may be left out, with what stands between two of them.
     List { items: Vec<Item>, separator: String, place: Range<usize> },
-    /// Texts of which one stands there, or more or none: what branches of the program give.
-    Choice { items: Vec<Item>, place: Range<usize> },
+    /// Texts of which one stands there, or more or none: what branches of the program give, or calls of a function.
+    Choice {
+        items: Vec<Item>,
+        /// What stands there where one value is all that the place takes.
+        instead: Option<Box<Piece>>,
+        place: Range<usize>,
+    },
 }
 
 impl Piece {
@@ -34,7 +39,7 @@ impl Piece {
     }
 
     /// The same, shown at another place.
-    fn at(self, place: &Range<usize>) -> Self {
+    pub(super) fn at(self, place: &Range<usize>) -> Self {
         let all = |items: Vec<Item>| {
             let moved =
                 |item: Item| Item { pieces: item.pieces.into_iter().map(|one| one.at(place)).collect(), ..item };
@@ -44,13 +49,21 @@ impl Piece {
             Self::Known { text, .. } => Self::Known { text, place: place.clone() },
             Self::Hole { path, code, .. } => Self::Hole { path, code, place: place.clone() },
             Self::List { items, separator, .. } => Self::List { items: all(items), separator, place: place.clone() },
-            Self::Choice { items, .. } => Self::Choice { items: all(items), place: place.clone() },
+            Self::Choice { items, instead, .. } => Self::Choice { items: all(items), instead, place: place.clone() },
         }
     }
 
     /// Whether some of it is known.
     pub(super) fn is_known(&self) -> bool {
         matches!(self, Self::Known { .. } | Self::Choice { .. })
+    }
+
+    /// What of it is known, with its blanks.
+    pub(super) fn code_as_written(&self) -> &str {
+        match self {
+            Self::Known { text, .. } => text,
+            other => other.code(),
+        }
     }
 
     /// What stands for it in a part that nobody can follow.
@@ -324,7 +337,10 @@ impl<'p, 't> Evaluator<'p, 't> {
             let pieces = read.pieces.into_iter().map(shown).collect();
             return Some(Expression { pieces, end, references, is_composed: false });
         }
-        Some(Expression { pieces: vec![self.unknown(at, path, at..end, depth)], end, ..Expression::default() })
+        let unknown = self.unknown(at, path.clone(), at..end, depth);
+        let given = self.package.given(self.file, at, &path, depth);
+        let (piece, references) = given.map_or((unknown.clone(), Vec::new()), |given| given.instead_of(unknown));
+        Some(Expression { pieces: vec![piece], end, references, is_composed: false })
     }
 
     fn constant(&self, at: usize, path: &str, depth: usize) -> Option<Value> {
@@ -514,7 +530,9 @@ impl<'p, 't> Evaluator<'p, 't> {
                 }
                 None => Piece::Hole { path: name.to_owned(), code: name.to_owned(), place },
             };
-            return Some((vec![hole], Vec::new()));
+            let given = self.package.given(self.file, at, name, depth);
+            let (piece, references) = given.map_or((hole.clone(), Vec::new()), |given| given.instead_of(hole));
+            return Some((vec![piece], references));
         };
         let is_here = read.file == self.file;
         let shown = |piece: Piece| if is_here { piece } else { piece.at(&place) };

@@ -15,6 +15,11 @@ pub(super) enum When {
     If,
     /// Behind `else`.
     Else,
+    /// Where this one of several branches is taken.
+    Arm {
+        at: usize,
+        of: usize,
+    },
     /// As often as nobody knows.
     Unclear,
 }
@@ -78,9 +83,9 @@ impl<'t> Growth<'_, 't> {
                             When::If | When::Else => {
                                 let place = pieces.first().map_or(0..0, |piece| piece.place().clone());
                                 let items = vec![Item { when, pieces, references }];
-                                whole.pieces.push(Piece::Choice { items, place });
+                                whole.pieces.push(Piece::Choice { items, instead: None, place });
                             }
-                            When::Unclear => return None,
+                            When::Arm { .. } | When::Unclear => return None,
                         }
                     }
                     here = next;
@@ -253,12 +258,13 @@ fn given(whole: Expression, when: When, read: &Expression) -> Option<Expression>
         When::Always => return Some(Expression { end: whole.end, ..read.clone() }),
         When::If => When::Else,
         When::Else => When::If,
-        When::Unclear => return None,
+        When::Arm { .. } | When::Unclear => return None,
     };
     let place = read.pieces.first().map_or(0..0, |piece| piece.place().clone());
     let references = [whole.references.clone(), read.references.clone()].concat();
     let item = |when, one: &Expression| Item { when, pieces: one.pieces.clone(), references: one.references.clone() };
-    let pieces = vec![Piece::Choice { items: vec![item(when, read), item(other, &whole)], place }];
+    let items = vec![item(when, read), item(other, &whole)];
+    let pieces = vec![Piece::Choice { items, instead: None, place }];
     Some(Expression { pieces, references, ..whole })
 }
 

@@ -60,6 +60,8 @@ pub(super) struct Composed {
     /// The names of lists so far.
     lists: Vec<String>,
     conditions: usize,
+    /// How much of the next part belongs to what is left out.
+    passed: usize,
 }
 
 impl Composed {
@@ -99,7 +101,7 @@ impl Composed {
     }
 
     fn push(&mut self, text: &str, place: &Range<usize>) {
-        let mut from = 0;
+        let mut from = std::mem::take(&mut self.passed);
         if self.is_within_value {
             // What stands in the quotes of a value belongs to it.
             let Some(end) = text.find('\'') else { return };
@@ -112,11 +114,35 @@ impl Composed {
         self.origins.push((start..self.text.len(), place.start + moved..place.end));
     }
 
+    /// Whether a part is the schema before a name, which is left out: `"{schema}".lot`, `{schema}.lot`.
+    fn qualifies(&mut self, next: &str) -> bool {
+        let opened = ['"', '`'].into_iter().find(|quote| self.text.ends_with(*quote));
+        let before = self.text.trim_end_matches(['"', '`']).trim_end();
+        if !["FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ON", "ONLY", "EXISTS", "REFERENCES"]
+            .contains(&place::last_word(before).as_str())
+        {
+            return false;
+        }
+        let rest = match opened {
+            Some(quote) => next.strip_prefix(quote).and_then(|rest| rest.strip_prefix('.')),
+            None if self.text.ends_with([' ', '\n', '\t', '(', ',']) => next.strip_prefix('.'),
+            None => None,
+        };
+        let is_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '"' || c == '`');
+        let Some(rest) = rest.filter(|rest| is_name(rest)) else { return false };
+        if opened.is_some() {
+            self.cut(self.text.len() - 1);
+        }
+        self.passed = next.len() - rest.len();
+        true
+    }
+
     fn fill(&mut self, path: &str, code: &str, place: &Range<usize>, next: &str, built: &Built) {
-        if self.is_within_value {
+        if self.is_within_value || self.qualifies(next) {
             return;
         }
         let text = built.texts.iter().find(|(said, _)| Built::names(said, path)).map(|(_, text)| text.clone());
+        let text = text.or_else(|| place::names_schema(&self.text).then(|| place::as_name(code)));
         let quote = place::quote(&self.text).filter(|_| text.is_none());
         if let Some(open) = quote.filter(|open| place::takes_value(&self.text[..*open])) {
             self.cut(open);

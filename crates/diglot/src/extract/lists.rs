@@ -7,6 +7,7 @@ use super::expression::{Evaluator, Piece, Reference, is_too_deep};
 use super::growth::{When, block, together};
 use super::literal::{Kind, Language};
 use super::marks;
+use super::place;
 
 /// One text of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +130,10 @@ pub(super) fn expanded(pieces: &[Piece], taken: &dyn Fn(When) -> bool) -> Option
     for piece in pieces {
         let (items, separator, place) = match piece {
             Piece::List { items, separator, place } => (items, separator, place),
+            Piece::Choice { instead: Some(hole), .. } if takes_value(&all) => {
+                all.push((**hole).clone());
+                continue;
+            }
             Piece::Choice { items, .. } => {
                 for item in items.iter().filter(|item| taken(item.when)) {
                     all.extend(expanded(&item.pieces, taken)?);
@@ -160,6 +165,42 @@ pub(super) fn expanded(pieces: &[Piece], taken: &dyn Fn(When) -> bool) -> Option
     Some(all)
 }
 
+/// Whether what stands behind these pieces is one value.
+fn takes_value(before: &[Piece]) -> bool {
+    let text: String =
+        before.iter().map(|piece| if piece.is_known() { piece.code_as_written() } else { "x" }).collect();
+    place::takes_value(&text) || place::quote(&text).is_some()
+}
+
+/// Of how many branches one is taken, at the most.
+pub(super) fn arms(pieces: &[Piece]) -> usize {
+    let of = |items: &[Item]| {
+        let own = items.iter().map(|item| if let When::Arm { of, .. } = item.when { of } else { 0 });
+        own.chain(items.iter().map(|item| arms(&item.pieces))).max().unwrap_or_default()
+    };
+    let all = pieces.iter().map(|piece| match piece {
+        Piece::Choice { items, .. } | Piece::List { items, .. } => of(items),
+        Piece::Known { .. } | Piece::Hole { .. } => 0,
+    });
+    all.max().unwrap_or_default()
+}
+
+/// What tells the text of one of several branches from the others: a name that it has there, or its number.
+pub(super) fn arm_name(pieces: &[Piece], arm: usize) -> String {
+    let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_') && !text.is_empty();
+    let chosen = pieces.iter().find_map(|piece| match piece {
+        Piece::Choice { items, .. } if arms(std::slice::from_ref(piece)) > 0 => Some(items),
+        _ => None,
+    });
+    let items = chosen.map(Vec::as_slice).unwrap_or_default();
+    let texts: Vec<String> = items.iter().map(|item| item.pieces.iter().map(Piece::code).collect()).collect();
+    match texts.iter().all(|text| is_name(text)) && !texts.is_empty() {
+        true => format!("_{}", texts[arm.min(texts.len() - 1)].to_lowercase()),
+        false if arm == 0 => String::new(),
+        false => format!("_case_{}", arm + 1),
+    }
+}
+
 /// Pieces in which a list without any item is a part that only the running program knows.
 pub(super) fn told(pieces: Vec<Piece>) -> Vec<Piece> {
     let tell = |piece: Piece| match piece {
@@ -174,8 +215,7 @@ pub(super) fn told(pieces: Vec<Piece>) -> Vec<Piece> {
 /// Whether some item of a list is there under a condition alone.
 pub(super) fn is_open(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| match piece {
-        Piece::Choice { .. } => true,
-        Piece::List { items, .. } => {
+        Piece::Choice { items, .. } | Piece::List { items, .. } => {
             items.iter().any(|item| matches!(item.when, When::If | When::Else) || is_open(&item.pieces))
         }
         Piece::Known { .. } | Piece::Hole { .. } => false,

@@ -10,6 +10,7 @@ use super::code::Code;
 use super::kind::deed;
 use super::literal::Kind;
 use super::package::target;
+use super::statements::WHOLE;
 
 /// Names that say nothing of what they are given.
 const PLAIN: [&str; 16] = [
@@ -103,7 +104,7 @@ pub(super) fn called(code: &Code<'_>, expression: usize) -> Called {
 /// The names of statements, each of which has its text, in their order.
 pub(super) fn names(code: &Code<'_>, all: &[(&Called, &str, &str)]) -> Vec<(String, Option<Range<usize>>)> {
     let mut of_function: BTreeMap<usize, usize> = BTreeMap::new();
-    for (called, ..) in all.iter().filter(|(called, _, behind)| called.own.is_none() && behind.is_empty()) {
+    for (called, ..) in all.iter().filter(|(called, _, behind)| called.own.is_none() && *behind != WHOLE) {
         called.function.into_iter().for_each(|function| *of_function.entry(function).or_default() += 1);
     }
     let first: Vec<(String, Option<Range<usize>>)> = all
@@ -119,7 +120,9 @@ pub(super) fn names(code: &Code<'_>, all: &[(&Called, &str, &str)]) -> Vec<(Stri
                 }
                 (None, None) => ("statement".to_owned(), None),
             };
-            (format!("{name}{behind}"), place)
+            // What the statement does may name the table already by which branches are told apart.
+            let is_said = *behind != WHOLE && name.ends_with(behind);
+            (if is_said { name } else { format!("{name}{behind}") }, place)
         })
         .collect();
     let mut names = first.clone();

@@ -1,13 +1,15 @@
 //! The files of a folder, and the constants that they share.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::choices;
 use super::code::Code;
 use super::expression::{Evaluator, Expression, Piece, Reference, is_too_deep};
-use super::growth::Growth;
+use super::growth::{Growth, When};
 use super::imports::{Elsewhere, Imports};
+use super::lists::Item;
 use super::literal::{Kind, Language};
 use super::marks;
 
@@ -43,7 +45,31 @@ pub(super) struct Package<'t> {
     branches: BTreeMap<Reference, Reference>,
     /// Names that are given another value later, by file and function.
     changed: BTreeSet<(usize, Option<usize>, &'t str)>,
+    /// The values that were read, by their places; none while one is read, which may lead back to itself.
+    read: RefCell<BTreeMap<Reference, Option<Expression>>>,
+    /// What functions are given at their calls, by file, function and place among the parameters.
+    given: RefCell<BTreeMap<(usize, usize, usize), Option<Given>>>,
 }
+
+/// The texts that a function is given for one of its parameters.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    items: Vec<Item>,
+}
+
+impl Given {
+    /// What stands where the parameter is named, which was taken for unknown, with the places of the texts.
+    pub(super) fn instead_of(self, unknown: Piece) -> (Piece, Vec<Reference>) {
+        let place = unknown.place().clone();
+        let references = self.items.iter().flat_map(|item| item.references.iter().copied()).collect();
+        let shown = |item: Item| Item { pieces: item.pieces.into_iter().map(|one| one.at(&place)).collect(), ..item };
+        let items = self.items.into_iter().map(shown).collect();
+        (Piece::Choice { items, instead: Some(Box::new(unknown)), place }, references)
+    }
+}
+
+/// How many calls of a function are told apart.
+const MOST: usize = 24;
 
 /// The value of a constant.
 pub(super) struct Value {
@@ -69,6 +95,8 @@ impl<'t> Package<'t> {
             uses: BTreeMap::new(),
             branches: BTreeMap::new(),
             changed: BTreeSet::new(),
+            read: RefCell::default(),
+            given: RefCell::default(),
         };
         for file in 0..package.files.len() {
             package.declare(file);
@@ -196,6 +224,10 @@ impl<'t> Package<'t> {
     pub(super) fn places(&self, file: usize, path: &str) -> Vec<String> {
         match self.declaration(file, usize::MAX, path) {
             Some(_) => Vec::new(),
+            // A package of Go names what stands in its other files as its own.
+            None if self.files[file].language == Language::Go && !path.contains('.') => {
+                vec![self.paths[file].rsplit_once('/').map_or("", |(folder, _)| folder).to_owned()]
+            }
             None => self.imports[file].elsewhere(path).into_iter().flat_map(|one| one.places).collect(),
         }
     }
@@ -207,10 +239,90 @@ impl<'t> Package<'t> {
             return None;
         }
         let found = self.declaration(file, at, path).filter(|found| found.element.is_none())?;
-        let read = Evaluator::new(self, found.file).expression(found.value, depth + 1)?;
+        let read = self.value(&found, depth + 1)?;
         let [Piece::Hole { path, code, .. }] = read.pieces.as_slice() else { return None };
         let is_whole = is_end(&self.files[found.file], read.end) && !path.is_empty();
         is_whole.then(|| (path.clone(), Some(code.clone()).filter(|code| !code.contains(['(', '[']))))
+    }
+
+    /// The texts that all calls give a function for the parameter that is named at a token; none where a call gives what
+    /// only the running program knows.
+    pub(super) fn given(&self, file: usize, at: usize, name: &str, depth: usize) -> Option<Given> {
+        if file >= self.own || name.contains(['.', ':']) || is_too_deep(depth) {
+            return None;
+        }
+        let code = &self.files[file];
+        let index = code.function_of(at)?;
+        let function = &code.functions[index];
+        let parameters = code.parameters(function);
+        let parameter = parameters.iter().position(|one| *one == name)?;
+        let is_local = |one: &Declaration| one.file == file && one.function == Some(index);
+        if self.declarations.get(name).is_some_and(|all| all.iter().any(is_local)) {
+            return None;
+        }
+        let key = (file, index, parameter);
+        if let Some(known) = self.given.borrow().get(&key) {
+            return known.clone();
+        }
+        self.given.borrow_mut().insert(key, None);
+        let given = self.gathered(&function.name, (parameter, parameters.len()), depth);
+        self.given.borrow_mut().insert(key, given.clone());
+        given
+    }
+
+    fn gathered(&self, function: &str, (parameter, count): (usize, usize), depth: usize) -> Option<Given> {
+        let own = self.files.iter().enumerate().take(self.own);
+        let named = own.clone().flat_map(|(_, code)| &code.functions).filter(|one| one.name == function);
+        if named.count() != 1 {
+            return None;
+        }
+        let mut found: Vec<(Vec<Piece>, Vec<Reference>)> = Vec::new();
+        for (file, code) in own {
+            let is_own = |at: usize| code.functions.iter().any(|one| one.place == code.tokens[at].range);
+            let calls = (0..code.tokens.len())
+                .filter(|at| code.word(*at) == function && code.word(at + 1) == "(" && !is_own(*at));
+            for call in calls {
+                let evaluator = Evaluator::new(self, file);
+                let arguments = evaluator.arguments(call + 2, code.behind(call + 1));
+                let argument = arguments.get(parameter).filter(|_| arguments.len() == count)?;
+                let mut read = evaluator.argument(argument, depth + 1);
+                read.references.push(within(file, argument.start));
+                match read.pieces.as_slice() {
+                    // What the function that calls is given itself.
+                    [Piece::Choice { items, instead: Some(_), .. }] => {
+                        found.extend(items.iter().map(|item| (item.pieces.clone(), read.references.clone())));
+                    }
+                    _ => found.push((read.pieces, read.references)),
+                }
+            }
+        }
+        let is_text = |pieces: &[Piece]| {
+            let known = pieces.iter().map(|piece| match piece {
+                Piece::Known { text, .. } => Some(text.as_str()),
+                _ => None,
+            });
+            let text = known.collect::<Option<Vec<&str>>>().map(|texts| texts.concat());
+            text.is_some_and(|text| !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let of = found.len();
+        if !(1..=MOST).contains(&of) || !found.iter().all(|(pieces, _)| is_text(pieces)) {
+            return None;
+        }
+        // The parameters of one call belong together, so each call is a branch.
+        let item = |(at, (pieces, references))| Item { when: When::Arm { at, of }, pieces, references };
+        Some(Given { items: found.into_iter().enumerate().map(item).collect() })
+    }
+
+    /// What a name is given, read once.
+    fn value(&self, found: &Declaration, depth: usize) -> Option<Expression> {
+        let place = (found.file, found.value);
+        if let Some(read) = self.read.borrow().get(&place) {
+            return read.clone();
+        }
+        self.read.borrow_mut().insert(place, None);
+        let read = Evaluator::new(self, found.file).expression(found.value, depth);
+        self.read.borrow_mut().insert(place, read.clone());
+        read
     }
 
     /// The text of a constant, if a constant it is and a text.
@@ -219,10 +331,9 @@ impl<'t> Package<'t> {
             return None;
         }
         let (found, is_changed) = self.found(file, at, path)?;
-        let evaluator = Evaluator::new(self, found.file);
         let read = match found.element {
-            Some(element) => evaluator.element(found.value, element, depth + 1)?,
-            None => evaluator.expression(found.value, depth + 1)?,
+            Some(element) => Evaluator::new(self, found.file).element(found.value, element, depth + 1)?,
+            None => self.value(&found, depth + 1)?,
         };
         // The whole value is the text, or it is something else that begins so.
         let is_end = is_end(&self.files[found.file], read.end);
@@ -246,7 +357,9 @@ impl<'t> Package<'t> {
         if let Some((file, value)) = self.branches.get(&(file, value)) {
             return self.is_part(*file, *value, followed);
         }
-        let Some((name, own)) = self.values.get(&(file, value)) else { return false };
+        let Some((name, own)) = self.values.get(&(file, value)) else {
+            return followed.contains(&within(file, value));
+        };
         let means_it = |other: usize, at: usize| {
             self.found(other, at, name).is_some_and(|(found, _)| (found.file, found.value) == (file, value))
                 && !adds(&self.files[other], at)

@@ -62,6 +62,19 @@ pub(super) fn joins_conditions(code: &str) -> bool {
     joins && code.to_uppercase().trim_end().ends_with("\" AND \")")
 }
 
+/// Whether the name of a schema that is made is all that may follow a text, whichever that is.
+pub(super) fn names_schema(before: &str) -> bool {
+    let before = before.trim_end_matches('"').trim_end().to_uppercase();
+    let words: Vec<&str> = before.rsplit(char::is_whitespace).filter(|word| *word != "NOT").take(4).collect();
+    matches!(words.as_slice(), ["SCHEMA", "CREATE", ..] | ["EXISTS", "IF", "SCHEMA", "CREATE"])
+}
+
+/// What a part is called, as a name.
+pub(super) fn as_name(code: &str) -> String {
+    let word = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    code.chars().map(word).collect()
+}
+
 pub(super) fn last_word(text: &str) -> String {
     text.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default().to_uppercase()
 }

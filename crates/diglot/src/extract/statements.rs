@@ -12,6 +12,7 @@ use super::lists;
 use super::literal::Kind;
 use super::marks;
 use super::named::{Called, called, names};
+use super::order::{self, Shaping};
 use super::package::{GROWING, Package, target_of};
 use crate::source::{Embedded, Role, SourceFile};
 
@@ -20,7 +21,7 @@ use crate::source::{Embedded, Role, SourceFile};
 struct Found {
     called: Called,
     /// What its name ends in, where one place of the program has several texts.
-    behind: &'static str,
+    behind: String,
     pieces: Vec<Piece>,
     references: Vec<Reference>,
     /// The token with which it begins, and the one behind it.
@@ -61,21 +62,40 @@ pub(super) fn file(
         })
         .filter(|(found, composed)| role_of(found, composed) == Some(role))
         .collect();
-    let found = match role {
-        Role::Statements => found,
-        Role::Schema => without_removals(found),
+    let (found, is_moved) = match role {
+        Role::Statements => (found, false),
+        Role::Schema => in_order(code, without_removals(found)),
     };
     let parts: Vec<(&Called, &str, &str)> =
-        found.iter().map(|(found, composed)| (&found.called, composed.text.as_str(), found.behind)).collect();
+        found.iter().map(|(found, composed)| (&found.called, composed.text.as_str(), found.behind.as_str())).collect();
     let mut reader = Reading::new(code.text);
     for ((found, composed), (name, place)) in found.iter().zip(names(code, &parts)) {
         let place = place.unwrap_or_else(|| found.pieces.first().map_or(0..0, |piece| piece.place().clone()));
-        match in_place(code, found, composed) {
+        match !is_moved && in_place(code, found, composed) {
             true => reader.keep(name, place, found, role),
             false => reader.append(name, &place, composed, role),
         }
     }
     reader.file(path, code.text, role)
+}
+
+/// A schema in the order in which the program runs it, and whether that is another one than that of the file.
+fn in_order(code: &Code<'_>, found: Vec<(Found, Composed)>) -> (Vec<(Found, Composed)>, bool) {
+    let texts: Vec<Shaping<'_>> = found
+        .iter()
+        .map(|(found, composed)| Shaping {
+            at: found.tokens.start,
+            function: found.called.function,
+            constant: found.called.own.as_ref().map(|(name, _)| name.as_str()),
+            sql: &composed.text,
+        })
+        .collect();
+    let order = order::in_order(code, &texts);
+    if order.iter().copied().eq(0..found.len()) {
+        return (found, false);
+    }
+    let mut found: Vec<Option<(Found, Composed)>> = found.into_iter().map(Some).collect();
+    (order.into_iter().filter_map(|at| found[at].take()).collect(), true)
 }
 
 /// A schema without what a function drops that makes nothing: a program may drop its tables, and has them all the same.
@@ -161,7 +181,8 @@ fn texts(package: &Package<'_>, file: usize) -> Vec<Found> {
         };
         let called = called(code, at);
         let next = read.end.max(at + 1);
-        let one = Found { called, behind: "", pieces: read.pieces, references: read.references, tokens: at..next };
+        let one =
+            Found { called, behind: String::new(), pieces: read.pieces, references: read.references, tokens: at..next };
         found.extend(grown(package, file, one));
         at = next;
     }
@@ -197,7 +218,7 @@ fn written(evaluator: &Evaluator<'_, '_>, at: usize) -> Option<Found> {
     let called = Called { own: None, function: code.function_of(at), variable: Some(variable) };
     read.pieces.first().is_some_and(is_first).then_some(Found {
         called,
-        behind: "",
+        behind: String::new(),
         pieces: read.pieces,
         references: read.references,
         tokens: at..behind,
@@ -232,15 +253,44 @@ fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
     let found = Found { pieces: lists::told(found.pieces), ..found };
     let is_open = lists::is_open(&found.pieces)
         || additions.iter().any(|one| matches!(one.when, When::If | When::Else) || lists::is_open(&one.pieces));
-    let mut all: Vec<Found> = variant(&found, &additions, &|when| when != When::If).into_iter().collect();
+    let taken = |arm: usize, without: When| {
+        move |when: When| match when {
+            When::Arm { at, of } => at == arm.min(of - 1),
+            when => when != without,
+        }
+    };
+    let pieces = || additions.iter().flat_map(|one| &one.pieces).chain(&found.pieces).cloned().collect::<Vec<Piece>>();
+    let arms = lists::arms(&pieces());
+    let named = |arm: usize| if arms > 1 { lists::arm_name(&pieces(), arm) } else { String::new() };
+    let base = variant(&found, &additions, &taken(0, When::If));
+    let mut all: Vec<Found> = base.map(|base| Found { behind: named(0), ..base }).into_iter().collect();
     if is_open {
-        let whole = variant(&found, &additions, &|when| when != When::Else);
+        let whole = variant(&found, &additions, &taken(0, When::Else));
         // A list without an item makes no text: there is the whole one alone then.
-        let behind = if all.is_empty() { "" } else { "_whole" };
-        all.extend(whole.map(|whole| Found { behind, ..whole }));
+        let behind = if all.is_empty() { "" } else { WHOLE };
+        all.extend(whole.map(|whole| Found { behind: behind.to_owned(), ..whole }));
+    }
+    for arm in 1..arms {
+        let other = variant(&found, &additions, &taken(arm, When::If));
+        all.extend(other.map(|other| Found { behind: named(arm), ..other }));
+    }
+    // Branches may say the same, and where one value is all that a place takes, all of them do.
+    let said = |found: &Found| found.pieces.iter().map(|piece| piece.code_as_written().to_owned()).collect::<Vec<_>>();
+    let mut known: Vec<Vec<String>> = Vec::new();
+    all.retain(|one| {
+        let said = said(one);
+        let is_new = one.behind == WHOLE || !known.contains(&said);
+        known.push(said);
+        is_new
+    });
+    if let ([only], true) = (all.as_mut_slice(), arms > 1) {
+        only.behind.clear();
     }
     all
 }
+
+/// What the name of a text ends in with all that is added under conditions.
+pub(super) const WHOLE: &str = "_whole";
 
 /// A text with what is added to it, as far as `taken` holds.
 fn variant(found: &Found, additions: &[Addition], taken: &dyn Fn(When) -> bool) -> Option<Found> {
@@ -257,7 +307,7 @@ fn variant(found: &Found, additions: &[Addition], taken: &dyn Fn(When) -> bool) 
         }
     }
     let (called, tokens) = (found.called.clone(), found.tokens.clone());
-    Some(Found { called, behind: "", pieces, references, tokens })
+    Some(Found { called, behind: String::new(), pieces, references, tokens })
 }
 
 /// Marks that a loop adds, with the commas between them, as the list that they are.

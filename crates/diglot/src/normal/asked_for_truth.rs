@@ -4,7 +4,8 @@
 //!
 //! WHERE, ON, HAVING, FILTER and WHEN take a row, or a branch, where their condition is true; false and NULL are alike
 //! there, and so they are in the parts of AND and OR. So `x IN (SELECT y …)` is an EXISTS there, and
-//! `x IS NOT NULL AND x = y` is `x = y`, which is not true of NULL either. Under NOT that does not hold.
+//! `x IS NOT NULL AND x = y` is `x = y`, which is not true of NULL either, and what compares `x` and `y` and takes two NULLs
+//! for equal is `x IS NOT DISTINCT FROM y`. Under NOT that does not hold.
 //!
 //! # The same
 //!
@@ -15,6 +16,10 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.maybe > 3
 //! sqlite: SELECT count(CASE WHEN t.n IN (SELECT u.n FROM u) THEN 1 END) AS c FROM t
 //! pg:     SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n)) AS c FROM t
+//! sqlite: SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE CASE WHEN b.maybe IS NULL THEN a.maybe IS NULL ELSE a.maybe = b.maybe END
+//! pg:     SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe IS NOT DISTINCT FROM b.maybe
+//! sqlite: SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe IS b.maybe
+//! pg:     SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe = b.maybe OR (a.maybe IS NULL AND b.maybe IS NULL)
 //! ```
 //!
 //! # Not the same
@@ -24,8 +29,11 @@
 //! pg:     SELECT t.n AS c FROM t WHERE NOT (t.maybe > 3)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.maybe IS NOT NULL OR t.maybe > 3
 //! pg:     SELECT t.n AS c FROM t WHERE t.maybe > 3
+//! sqlite: SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE CASE WHEN b.maybe IS NULL THEN a.big IS NULL ELSE a.maybe = b.maybe END
+//! pg:     SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe IS NOT DISTINCT FROM b.maybe
 //! ```
 
+use super::words::Form;
 use super::{Head, Node, Op, membership};
 
 /// A condition that is asked whether it is true.
@@ -35,12 +43,34 @@ pub(crate) fn asked_for_truth(condition: Node) -> Node {
             let mut kids = all_asked_for_truth(condition.kids);
             if kids.len() == 1 { kids.remove(0) } else { Node { kids, ..condition } }
         }
-        Head::Op(Op::Or) => {
-            let kids = condition.kids.into_iter().map(asked_for_truth).collect();
-            Node { kids, ..condition }
-        }
+        Head::Op(Op::Or) => match equal_with_nulls(&condition) {
+            Some(equal) => equal,
+            None => {
+                let kids = condition.kids.into_iter().map(asked_for_truth).collect();
+                Node { kids, ..condition }
+            }
+        },
+        Head::Form(Form::Case) => equal_with_nulls(&condition).unwrap_or(condition),
         _ => membership::as_exists(condition),
     }
+}
+
+/// `x = y OR (x IS NULL AND y IS NULL)`, and `CASE WHEN x IS NULL THEN y IS NULL ELSE x = y END`.
+fn equal_with_nulls(condition: &Node) -> Option<Node> {
+    let tested = |node: &Node| match node.kids.as_slice() {
+        [value] if node.head == Op::IsNull => Some(value.key()),
+        _ => None,
+    };
+    let [one, other] = condition.kids.as_slice() else { return None };
+    let (nulls, equal) = if one.head == Op::Equals { (other, one) } else { (one, other) };
+    let is_pair = nulls.head == Op::And && condition.head == Op::Or
+        || nulls.head == Form::When && condition.head == Form::Case && nulls.span == one.span;
+    let ([first, second], [left, right]) = (nulls.kids.as_slice(), equal.kids.as_slice()) else { return None };
+    let (first, second) = (tested(first)?, tested(second)?);
+    let (left, right) = (left.key(), right.key());
+    let is_same = (first == left && second == right) || (first == right && second == left);
+    let is_plain = equal.head == Op::Equals && equal.sense.is_none();
+    (is_pair && is_same && is_plain).then(|| Node::set(Op::NotDistinctFrom, equal.kids.clone(), condition.span))
 }
 
 /// Conditions of which all must be true.

@@ -240,6 +240,7 @@ impl Names<'_> {
             ExprKind::Column { source, column } => {
                 self.pg_column(*source, column).is_some_and(|column| column.ty.base == Base::Bool)
             }
+            ExprKind::Param(name) => self.pair.flags.contains(name),
             ExprKind::Call { name, args, .. } if ["coalesce", "ifnull", "nullif"].contains(&name.as_str()) => {
                 self.are_flags(args.iter())
             }

@@ -86,6 +86,9 @@ impl Names<'_> {
             let op = if negated && self.may_miss(&list) { Op::NotInListIfAny } else { op };
             return Node::list(op, vec![value, list], span);
         }
+        if let Some((key, rows)) = self.picked_row(inner, query) {
+            return Node::list(op, vec![key, rows], span);
+        }
         Node::list(op, vec![value, self.query(query)], span)
     }
 

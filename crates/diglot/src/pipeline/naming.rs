@@ -5,6 +5,7 @@
 //! does the same to the same table.
 
 mod likeness;
+mod proposed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,8 @@ use crate::page::{Page, RawStatement};
 use crate::project::Inputs;
 use crate::rule;
 use crate::source::{FileId, Sources, Span};
+
+pub(super) use proposed::proposed;
 
 /// Words at the end of a name that only say that it is one of a statement.
 const STATEMENTS: [&str; 6] = ["stmt", "statement", "sql", "query", "qry", "cmd"];

@@ -76,7 +76,10 @@ pub(super) fn edit(mut tokens: Vec<Tok>, dialect: Dialect) -> Edited {
 
 /// How many tokens from `i` on were dealt with; none for an ordinary token.
 fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edited: &mut Edited) -> usize {
-    if !matches!(tokens[i].token, Token::Word(_) | Token::Placeholder(_) | Token::Colon | Token::AtSign) {
+    if !matches!(
+        tokens[i].token,
+        Token::Word(_) | Token::Placeholder(_) | Token::Question | Token::Colon | Token::AtSign
+    ) {
         return 0;
     }
     if words(tokens, i, &["ON", "CONFLICT"]) && follows_bare_select(tokens, i) {
@@ -279,10 +282,36 @@ fn is_plain_name(tokens: &[Tok], i: usize, dialect: Dialect) -> bool {
         || (dialect == Dialect::Sqlite && words(tokens, i, &["INTERVAL"]))
 }
 
+/// Words behind which an operand begins.
+const BEFORE_OPERANDS: [&str; 22] = [
+    "AS",
+    "SELECT",
+    "WHERE",
+    "AND",
+    "OR",
+    "NOT",
+    "ON",
+    "LIMIT",
+    "OFFSET",
+    "LIKE",
+    "ILIKE",
+    "BETWEEN",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "BY",
+    "IN",
+    "IS",
+    "RETURNING",
+    "HAVING",
+    "SET",
+    "FROM",
+];
+
 /// Whether an operand may end with this token.
 fn ends_operand(token: Option<&Token>) -> bool {
     match token {
-        Some(Token::Word(word)) => !["AS", "SELECT", "WHERE", "AND", "OR", "NOT", "ON"]
+        Some(Token::Word(word)) => !BEFORE_OPERANDS
             .iter()
             .any(|keyword| word.quote_style.is_none() && word.value.eq_ignore_ascii_case(keyword)),
         Some(Token::RParen | Token::RBracket | Token::Placeholder(_)) => true,
@@ -335,6 +364,11 @@ fn placeholder<'a>(tokens: &'a [Tok], i: usize, anonymous: &mut usize) -> Option
                 Some(_) => rest.to_owned(),
             };
             Some((1, name, ""))
+        }
+        // Where an operand has to stand it is no operator of Postgres: a program writes the numbers before it sends the text.
+        Token::Question if !ends_operand(i.checked_sub(1).and_then(|before| token(tokens, before))) => {
+            *anonymous += 1;
+            Some((1, format!("?{anonymous}"), ""))
         }
         Token::Word(_) if words(tokens, i, &["SQLC"]) => {
             let kind = plain_word(token(tokens, i + 2)).filter(|kind| ["arg", "narg", "slice"].contains(kind))?;

@@ -6,7 +6,8 @@
 //!
 //! # Why it bites
 //!
-//! Which rows come is chance, and each database has its own. A query that can only have one row needs no LIMIT.
+//! Which rows come is chance, and each database has its own. A query that can only have one row needs no LIMIT, and where
+//! every row says the same (`SELECT 1`) any of them will do.
 //!
 //! # Write instead
 //!
@@ -24,7 +25,7 @@ use super::look::ordered_below;
 use crate::diagnostic::Diagnostic;
 use crate::normal::gives_one;
 use crate::rule;
-use crate::tree::{ExprKind, Query, Rows};
+use crate::tree::{Expr, ExprKind, Query, Rows, Select};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
@@ -45,6 +46,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if matches!(&query.rows, Rows::Select(select) if gives_one(&context.page.schema.tables, select)) {
                 continue;
             }
+            if matches!(&query.rows, Rows::Select(select) if query.locks.is_empty() && gives_the_same(select)) {
+                continue;
+            }
             if matches!(&query.rows, Rows::Select(select) if ordered_below(context, part, select).is_some()) {
                 continue;
             }
@@ -53,4 +57,32 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             found.push(finding.help("write an ORDER BY that ends with a unique key, on both pages"));
         }
     }
+}
+
+/// Whether every row says the same: nothing but values that are written, bound, or compared with such.
+fn gives_the_same(select: &Select) -> bool {
+    let is_value = |expr: &Expr| {
+        matches!(
+            expr.kind,
+            ExprKind::Param(_)
+                | ExprKind::Null
+                | ExprKind::Bool(_)
+                | ExprKind::Number(_)
+                | ExprKind::Text(_)
+                | ExprKind::Blob(_)
+        )
+    };
+    let conditions: Vec<&Expr> = select.filter.iter().flat_map(Expr::conjuncts).collect();
+    let is_compared = |expr: &Expr| {
+        let ExprKind::Column { source, column } = &expr.kind else { return false };
+        let is_it = |other: &Expr| matches!(&other.kind, ExprKind::Column { source: of, column: name } if of == source && name == column);
+        conditions.iter().any(|condition| match &condition.kind {
+            ExprKind::Binary { op, left, right } if op == "=" => {
+                is_it(left) && is_value(right) || is_it(right) && is_value(left)
+            }
+            _ => false,
+        })
+    };
+    let is_settled = |expr: &Expr| is_value(expr) || is_compared(expr);
+    !select.columns.is_empty() && select.columns.iter().all(|column| is_settled(&column.expr))
 }

@@ -216,7 +216,8 @@ impl Piece {
             "force", "no", "inherit",
         ];
         let sets = |what: &str| self.words.windows(2).any(|pair| pair[0] == "set" && pair[1] == what);
-        if ["statistics", "storage", "compression"].into_iter().any(sets) {
+        let is_identity = self.words.windows(2).any(|pair| pair[0] == "drop" && pair[1] == "identity");
+        if is_identity || ["statistics", "storage", "compression"].into_iter().any(sets) {
             return true;
         }
         let mut words = self.words.iter().skip(2).filter(|w| !["if", "exists", "only"].contains(&w.as_str()));

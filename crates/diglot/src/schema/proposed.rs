@@ -56,14 +56,30 @@ pub(crate) fn proposed(schemas: &Both<Schema>, code: &[&str]) -> Vec<Proposal> {
         let Some(Stored { form: Form::Unsaid, .. }) = stored(&column.ty.base) else { continue };
         let keeps = |form: Form| super::storage::keeps(&column.declared, form) && form != Form::Unsaid;
         let by_name = named(&column.name).filter(|form| keeps(*form));
+        let by_statement = assigned(&column.name, code).filter(|form| keeps(*form));
         let by_program = signs.iter().copied().find(|form| keeps(*form));
         let by_others = said.iter().copied().find(|form| keeps(*form));
         let by_driver = [Form::Rfc3339, Form::Seconds, Form::Julian].into_iter().find(|form| keeps(*form));
-        if let Some(form) = by_name.or(by_program).or(by_others).or(by_driver) {
+        if let Some(form) = by_name.or(by_statement).or(by_program).or(by_others).or(by_driver) {
             words.insert((table.name.as_str(), column.name.as_str()), form.word());
         }
     }
     lines(&words)
+}
+
+/// The form of the clock that statements assign to a column of this name.
+fn assigned(column: &str, code: &[&str]) -> Option<Form> {
+    let clocks = code
+        .iter()
+        .flat_map(|text| text.match_indices(column).map(|(at, _)| (&text[..at], &text[at + column.len()..])));
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut values = clocks.filter(|(before, _)| !before.ends_with(is_word)).filter_map(|(_, behind)| {
+        let value = behind.trim_start_matches(['"', '`', ']']).trim_start().strip_prefix('=')?.trim_start();
+        let end = value.find([',', '\n', ';', '\\']).unwrap_or(value.len());
+        let call = value.find('(').filter(|open| *open < end).and_then(|_| Some(value.find(')')? + 1));
+        Some(value[..call.unwrap_or(end)].split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase())
+    });
+    values.find_map(|value| super::storage::clock(value.split(" where ").next()?.trim())).map(|clock| clock.form)
 }
 
 /// The unit that a column has in its name.
@@ -133,6 +149,8 @@ mod tests {
         let layout = "const layout = \"2006-01-02T15:04:05.000Z\"";
         assert_eq!(of(&[layout])[1], "*.*_at iso-ms");
         assert_eq!(of(&["at.UnixMicro()"])[2], "bay.told microseconds");
+        let statement = "\"UPDATE bay SET seen_at = CURRENT_TIMESTAMP, \\\n  told = 1\"; at.to_rfc3339()";
+        assert_eq!(of(&[statement])[1..3], ["bay.seen_at datetime", "bay.shut_at rfc3339"]);
     }
 
     #[test]

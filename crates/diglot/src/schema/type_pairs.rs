@@ -72,7 +72,9 @@ fn collations(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
         if bytes { String::new() } else { name }
     };
     let (ours, theirs) = (named(sqlite), named(pg));
-    (ours != theirs).then(|| {
+    // What NOCASE does with the letters of ASCII, `citext` does with all.
+    let theirs = if pg.declared == "citext" && theirs.is_empty() { "citext".to_owned() } else { theirs };
+    (ours != theirs && (ours.as_str(), theirs.as_str()) != ("nocase", "citext")).then(|| {
         let word = |name: &str| if name.is_empty() { "by bytes".to_owned() } else { format!("by `{name}`") };
         let why = format!("SQLite compares it {}, Postgres {}", word(&ours), word(&theirs));
         (why, "drop the collation, and compare by an expression that both have, such as `lower(x)`".to_owned())

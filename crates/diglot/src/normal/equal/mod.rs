@@ -89,6 +89,7 @@ equivalences! {
         "../null_place.rs" = "null-place",
         "../one_of_each.rs" = "one-of-each",
         "../one_row.rs" = "one-row",
+        "../picked_row.rs" = "picked-row",
         "../proposed_row.rs" = "proposed-row",
         "../replaced_row.rs" = "replaced-row",
         "../row_comparison.rs" = "row-comparison",

@@ -53,6 +53,12 @@ pub(super) fn face(sources: &Sources, pages: &mut [Page]) {
     }
 }
 
+/// Words of functions that do not tell what they are about.
+const COMMON: [&str; 24] = [
+    "get", "find", "fetch", "list", "load", "read", "query", "select", "set", "put", "add", "insert", "update",
+    "delete", "remove", "do", "by", "of", "for", "from", "with", "and", "all", "case",
+];
+
 fn said(sources: &Sources, pages: &[Page]) -> Both<Vec<Said>> {
     Both::of(|dialect| {
         let mut all = Vec::new();
@@ -91,7 +97,8 @@ fn share_a_word(own: &Said, other: &Said) -> bool {
     let of = |said: &Said| -> BTreeSet<String> {
         let name = neutral(&said.name);
         let deed: BTreeSet<&str> = said.deed.split('_').collect();
-        name.split('_').filter(|word| !deed.contains(word) && word.parse::<u32>().is_err()).map(str::to_owned).collect()
+        let tells = |word: &&str| !deed.contains(word) && !COMMON.contains(word) && word.parse::<u32>().is_err();
+        name.split('_').filter(tells).map(str::to_owned).collect()
     };
     !of(own).is_disjoint(&of(other))
 }
