@@ -111,7 +111,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     }
     let needed = || match other_drivers {
         true => filled(root, OTHER_DRIVERS[1]),
-        false => manifest(root, &name).split_once("[features]").map_or_else(String::new, |(_, rest)| format!("[features]{rest}")),
+        false => manifest(root, &name)
+            .split_once("[features]")
+            .map_or_else(String::new, |(_, rest)| format!("[features]{rest}")),
     };
     advise(is_crate.then(needed).as_deref(), &kept);
     match found {

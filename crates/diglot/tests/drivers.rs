@@ -49,8 +49,9 @@ fn heads(rust: &str, module: &str) -> Vec<String> {
         syn::Item::Fn(function) => Some(function.sig),
         _ => None,
     });
-    let mut heads: Vec<String> =
-        functions.map(|head| format!("{}{}", if head.asyncness.is_some() { "async " } else { "" }, head.ident)).collect();
+    let mut heads: Vec<String> = functions
+        .map(|head| format!("{}{}", if head.asyncness.is_some() { "async " } else { "" }, head.ident))
+        .collect();
     heads.sort();
     heads
 }
@@ -68,7 +69,8 @@ fn each_database_has_a_module_of_all_its_functions() {
     let unit = unit.split("pub mod pg").next().unwrap_or_default();
     let prepared: Vec<&str> = unit.lines().map(str::trim).filter(|line| line.contains("prepare_cached")).collect();
     assert!(prepared.iter().all(|line| line.contains("/* job.job_end sqlite */ ")), "{prepared:?}");
-    let numbers: Vec<&str> = unit.lines().filter_map(|line| line.split("bind(&mut statement, ").nth(1)?.get(..1)).collect();
+    let numbers: Vec<&str> =
+        unit.lines().filter_map(|line| line.split("bind(&mut statement, ").nth(1)?.get(..1)).collect();
     assert_eq!((prepared.len(), numbers), (3, vec!["1", "1", "2", "1", "2"]));
 }
 
@@ -104,7 +106,13 @@ fn what_only_sqlx_has_is_a_fault_of_the_settings() {
         Config::parse(&text, "diglot.toml").map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(fault(""), Ok(()));
-    assert_eq!(fault("queries = \"macros\"").unwrap_err(), "diglot.toml:3:1: the macros are sqlx's: write `checked` or `plain`");
-    assert_eq!(fault("tables = \"sea-query\"").unwrap_err(), "diglot.toml:3:1: rows of built queries are read by sqlx alone");
+    assert_eq!(
+        fault("queries = \"macros\"").unwrap_err(),
+        "diglot.toml:3:1: the macros are sqlx's: write `checked` or `plain`"
+    );
+    assert_eq!(
+        fault("tables = \"sea-query\"").unwrap_err(),
+        "diglot.toml:3:1: rows of built queries are read by sqlx alone"
+    );
     assert_eq!(Config::default().generate.driver, Driver::Sqlx);
 }

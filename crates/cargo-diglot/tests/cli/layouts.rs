@@ -344,7 +344,8 @@ fn numbers_are_the_same_parameters_whichever_comes_first() {
 #[test]
 fn a_crate_with_other_drivers_than_sqlx_keeps_them() {
     let project = Project::empty();
-    let manifest = "[package]\nname = \"twins\"\n\n[dependencies]\nrusqlite = \"0.39\"\ntokio-postgres = { version = \"0.7\" }\n";
+    let manifest =
+        "[package]\nname = \"twins\"\n\n[dependencies]\nrusqlite = \"0.39\"\ntokio-postgres = { version = \"0.7\" }\n";
     project.write("Cargo.toml", manifest);
     let made = project.run(&["init", "--no-prepare"]);
     assert_eq!(made.code, Some(0), "{}", made.seen());

@@ -90,4 +90,3 @@ pub(super) fn gated(config: &Config, text: &str) -> String {
     }
     lines.join("\n")
 }
-

@@ -106,9 +106,7 @@ pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
         return;
     }
     let (doc, name) = match config.generate.driver {
-        Driver::Sqlx => {
-            (format!("Statements that {} alone has.", dialect.title()), format!("{}_only", dialect.word()))
-        }
+        Driver::Sqlx => (format!("Statements that {} alone has.", dialect.title()), format!("{}_only", dialect.word())),
         Driver::Pair => (format!("The statements of {}.", dialect.title()), dialect.word().to_owned()),
     };
     code.gap();
@@ -119,6 +117,7 @@ pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
     line!(code, "#[allow(unused_imports)]");
     code.list("use super::{", &nouns(config, &own), "};");
     if config.generate.driver == Driver::Pair && dialect == Dialect::Pg {
+        line!(code, "#[allow(unused_imports)]");
         line!(code, "{} use super::diglot_support::pg::{{On, Prepared, Session}};", style.seen);
     }
     for function in own {
@@ -192,7 +191,9 @@ fn connections(config: &Config, dialect: Dialect) -> &'static [&'static str] {
         (Driver::Sqlx, Dialect::Sqlite) => &["sqlx::SqliteConnection"],
         (Driver::Sqlx, Dialect::Pg) => &["sqlx::PgConnection"],
         (Driver::Pair, Dialect::Sqlite) => &["rusqlite::Connection"],
-        (Driver::Pair, Dialect::Pg) => &["tokio_postgres::Client", "tokio_postgres::Transaction<'_>", "diglot_support::pg::On<'_>"],
+        (Driver::Pair, Dialect::Pg) => {
+            &["tokio_postgres::Client", "tokio_postgres::Transaction<'_>", "diglot_support::pg::On<'_>"]
+        }
     }
 }
 

@@ -124,7 +124,10 @@ fn conversions(code: &mut Code, api: &Api<'_>, bodies: &functions::Bodies<'_>) {
     let mut all: Vec<String> = uses.conversions(config).into_iter().map(str::to_owned).collect();
     let [mut on_sqlite, mut on_pg] = match driver {
         Driver::Sqlx => [Vec::new(), Vec::new()],
-        Driver::Pair => [vec![include_str!("support/rusqlite.in").to_owned()], vec![include_str!("support/tokio_postgres.in").to_owned()]],
+        Driver::Pair => [
+            vec![include_str!("support/rusqlite.in").to_owned()],
+            vec![include_str!("support/tokio_postgres.in").to_owned()],
+        ],
     };
     all.extend(enums::conversion(api).map(str::to_owned));
     if has_text(|text| text.guarded) {

@@ -123,7 +123,8 @@ impl Call<'_> {
             }
         };
         let connection = if way == Way::Done { "connection, " } else { "" };
-        let run = |way: Way| format!("diglot_support::sqlite::{}({connection}&mut statement{})?", way.name(), way.rest());
+        let run =
+            |way: Way| format!("diglot_support::sqlite::{}({connection}&mut statement{})?", way.name(), way.rest());
         if let [part] = text.parts.as_slice() {
             code.open(format_args!("{open}{{"));
             prepare(code, 0, part);
@@ -190,8 +191,7 @@ impl Call<'_> {
     /// A text goes with the types of its values: they are what it was checked with, and nobody has to ask for them first.
     fn on_pg(&self, code: &mut Code, text: &EmittedText, way: Way, (open, end): (&str, &str)) {
         let values = binds(self.config, self.signature, text);
-        let values: Vec<String> =
-            values.iter().map(|value| format!("diglot_support::pg::typed(&{value})")).collect();
+        let values: Vec<String> = values.iter().map(|value| format!("diglot_support::pg::typed(&{value})")).collect();
         let is_plain = self.signature.columns.iter().all(|column| {
             let given = column.on(Dialect::Pg);
             given.is_some_and(|given| !matches!(given, Base::Enum(_)))

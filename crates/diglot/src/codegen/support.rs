@@ -12,7 +12,8 @@ pub(super) fn error(code: &mut Code, style: &structs::Style, config: &Config) {
         Driver::Sqlx => OF_SQLX,
         Driver::Pair => OF_PAIR,
     };
-    let slots = [("{derives}", derives), ("{variants}", variants), ("{own}", own), ("{arms}", arms), ("{source}", source)];
+    let slots =
+        [("@derives@", derives), ("@variants@", variants), ("@own@", own), ("@arms@", arms), ("@source@", source)];
     let text = slots.iter().fold(ERROR.to_owned(), |text, (slot, by)| match by.is_empty() {
         true => text.replace(&format!("{slot}\n"), ""),
         false => text.replace(slot, by),

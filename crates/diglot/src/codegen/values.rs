@@ -30,7 +30,11 @@ pub(super) fn of_nothing(code: &mut Code, style: &structs::Style, signature: &Si
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &Bodies<'_>) {
     all_of_them(code, style, api, bodies);
     code.gap();
-    code.block(&TRAIT.replace("sqlx::Error", error(api.config)).replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)));
+    code.block(
+        &TRAIT
+            .replace("sqlx::Error", error(api.config))
+            .replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)),
+    );
     for signature in api.functions.iter().map(|function| function.signature).filter(|signature| is_value(signature)) {
         let own = || format!("{}::{}Params", ident(&signature.noun), camel(&signature.name));
         let (path, params) = match params::path(api.config, signature) {
@@ -71,10 +75,7 @@ fn implementation(code: &mut Code, config: &Config, (path, name): (&str, &str), 
     code.list(
         "fn run<'a, S: Statements + ?Sized>(",
         &["&'a self", "on: &'a mut S"],
-        &format!(
-            ") -> impl std::future::Future<Output = Result<Self::Output, {}>> + Send + 'a {{",
-            error(config)
-        ),
+        &format!(") -> impl std::future::Future<Output = Result<Self::Output, {}>> + Send + 'a {{", error(config)),
     );
     code.inside(|code| line!(code, "on.{}({params})", ident(name)));
     code.close("}");

@@ -34,10 +34,7 @@ pub(super) fn widened(dialect: Dialect, given: &Base, field: &str) -> String {
 }
 
 /// What the columns of all statements need.
-pub(super) fn conversions<'s>(
-    driver: Driver,
-    signatures: impl Iterator<Item = &'s Signature>,
-) -> Vec<&'static str> {
+pub(super) fn conversions<'s>(driver: Driver, signatures: impl Iterator<Item = &'s Signature>) -> Vec<&'static str> {
     let columns = signatures.flat_map(|signature| &signature.columns);
     let given = |column: &ResultColumn| types::driver(Dialect::Pg, column.on(Dialect::Pg), &column.ty.base);
     let all: Vec<Base> = columns.map(given).collect();
