@@ -189,8 +189,11 @@ fn advise(needed: Option<&str>, kept: &[&str]) {
 /// Whether a crate has rusqlite and tokio-postgres, and no sqlx.
 fn has_other_drivers(root: &Path) -> bool {
     let text = fs::read_to_string(root.join(MANIFEST.0)).unwrap_or_default();
-    let found: toml::Table = toml::from_str(&text).unwrap_or_default();
-    let has = |name: &str| found.get("dependencies").is_some_and(|dependencies| dependencies.get(name).is_some());
+    let is_of = |line: &str, name: &str| {
+        let rest = line.trim().trim_start_matches("[dependencies.").strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with([' ', '=', '.', ']']))
+    };
+    let has = |name: &str| text.lines().any(|line| is_of(line, name));
     has("rusqlite") && has("tokio-postgres") && !has("sqlx")
 }
 
