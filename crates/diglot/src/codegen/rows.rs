@@ -56,6 +56,7 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
         decode(code, config, dialect, signature);
     }
     code.gap();
+    in_the_loop(code, config);
     code.open(format_args!("fn row(record: Record) -> Result<{row}, {}> {{", functions::error(config)));
     code.open(format_args!("Ok({row} {{"));
     for (key, columns) in parts(list::shown(signature)) {
@@ -74,9 +75,17 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     code.gap();
 }
 
+/// What is called for each row becomes part of the loop over rows: of rusqlite, a call costs what reading a column does.
+fn in_the_loop(code: &mut Code, config: &Config) {
+    if config.generate.driver == Driver::Pair {
+        line!(code, "#[inline(always)]");
+    }
+}
+
 /// Reads the driver's row: by the places of its columns where engines have said them, by their names otherwise.
 fn decode(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature) {
     let row = driver_row(config, dialect);
+    in_the_loop(code, config);
     code.open(format_args!("fn record(row: &{row}) -> Result<Record, {}> {{", functions::error(config)));
     code.open(format_args!("Ok(Record {{"));
     let is_known = config.generate.queries == Queries::Checked;
