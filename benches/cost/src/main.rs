@@ -1,7 +1,9 @@
-//! Makes calls, generated ones or the same written by hand: `cost generated 1000`, `cost by-hand 1000`.
+//! Makes calls, generated ones or the same written by hand: `cost generated 1000`, `cost by-hand 1000`, and the same by
+//! another driver, `cost rusqlite-generated 1000`, `cost rusqlite-by-hand 1000`.
 //!
-//! `scripts/cost` counts the instructions of both.
+//! `scripts/cost` counts the instructions of all.
 
+mod by_rusqlite;
 mod statements;
 
 use sqlx::sqlite::SqliteRow;
@@ -20,6 +22,10 @@ fn main() -> Result<(), Failure> {
         return Err("say `generated` or `by-hand`, and how many calls".into());
     };
     let calls: i64 = calls.parse()?;
+    if let Some(way) = way.strip_prefix("rusqlite-") {
+        assert_eq!(by_rusqlite::calls(way == "by-hand", calls)?, calls * NOTES, "every call reads every note");
+        return Ok(());
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     runtime.block_on(async {
         let mut connection = SqliteConnection::connect("sqlite::memory:").await?;

@@ -29,6 +29,9 @@ const CONFIG: (&str, &str) = (config::FILE, include_str!("../template/diglot.tom
 const SCHEMA: (&str, &str) = ("diglot.schema.json", config::SCHEMA);
 /// The same where pages are compared and nothing is generated.
 const CHECK_ONLY: &str = include_str!("../template/check-only.toml");
+/// The same, and what `Cargo.toml` needs, in a crate that has other drivers than sqlx.
+const OTHER_DRIVERS: [&str; 2] =
+    [include_str!("../template/drivers-diglot.toml"), include_str!("../template/drivers.toml.in")];
 const STATEMENTS: (&str, &str) = ("src/statements.rs", include_str!("../template/statements.rs.in"));
 
 /// What a new crate has beside these.
@@ -65,7 +68,12 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     // A program that has its statements in its own code has its own functions for them.
     let keeps_functions = matches!(&found, Found::Places(places) if places.are_code());
     let check_only = has_pages && (!is_crate || keeps_functions) && !arguments.make_crate;
-    let usual = if check_only { CHECK_ONLY } else { CONFIG.1 };
+    let other_drivers = has_other_drivers(root);
+    let usual = match (check_only, other_drivers) {
+        (true, _) => CHECK_ONLY,
+        (false, true) => OTHER_DRIVERS[0],
+        (false, false) => CONFIG.1,
+    };
     let usual = if has_pages { by_name(usual) } else { usual.to_owned() };
     let config = match &found {
         Found::Places(places) => places.config(&usual),
@@ -107,7 +115,13 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         storage::propose(root, !has_config)?;
         names::propose(root, !has_config)?;
     }
-    advise((is_crate && !check_only).then(|| manifest(root, &name)).as_deref(), &kept);
+    let needed = || match other_drivers {
+        true => filled(root, OTHER_DRIVERS[1]),
+        false => manifest(root, &name)
+            .split_once("[features]")
+            .map_or_else(String::new, |(_, rest)| format!("[features]{rest}")),
+    };
+    advise((is_crate && !check_only).then(needed).as_deref(), &kept);
     match found {
         Found::Places(places) => {
             report::line(&format!("the places in diglot.toml are those of {}", places.told_by));
@@ -164,11 +178,10 @@ fn record(arguments: &Init) -> Result<Outcome, Failure> {
 }
 
 /// What has to be written into files that were there before.
-fn advise(manifest: Option<&str>, kept: &[&str]) {
-    if let Some(manifest) = manifest {
+fn advise(needed: Option<&str>, kept: &[&str]) {
+    if let Some(needed) = needed {
         report::line("Cargo.toml stays as it is; it needs:");
-        let parts = manifest.split_once("[features]").map_or("", |(_, rest)| rest);
-        report::line(&format!("\n[features]{parts}"));
+        report::line(&format!("\n{needed}"));
         report::line("src/lib.rs or src/main.rs stays as it is; it needs `mod statements;`");
     }
     for path in kept {
@@ -179,8 +192,24 @@ fn advise(manifest: Option<&str>, kept: &[&str]) {
     }
 }
 
-/// The Cargo.toml of a crate with the SQL that is there: with the libraries of the types that its tables have.
+/// Whether a crate has rusqlite and tokio-postgres, and no sqlx.
+fn has_other_drivers(root: &Path) -> bool {
+    let text = fs::read_to_string(root.join(MANIFEST.0)).unwrap_or_default();
+    let is_of = |line: &str, name: &str| {
+        let rest = line.trim().trim_start_matches("[dependencies.").strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with([' ', '=', '.', ']']))
+    };
+    let has = |name: &str| text.lines().any(|line| is_of(line, name));
+    has("rusqlite") && has("tokio-postgres") && !has("sqlx")
+}
+
+/// The Cargo.toml of a crate with the SQL that is there.
 fn manifest(root: &Path, name: &str) -> String {
+    filled(root, MANIFEST.1).replace("@name@", name)
+}
+
+/// What a Cargo.toml has, with the libraries of the types that the tables have.
+fn filled(root: &Path, template: &str) -> String {
     let (mut libraries, mut features) = (String::new(), String::new());
     // Settings that cannot be read are told by the next command.
     if let Ok(inputs) = diglot::build::load(root) {
@@ -198,7 +227,7 @@ fn manifest(root: &Path, name: &str) -> String {
             features = format!(", {:?}", used.decimals.feature());
         }
     }
-    let text = MANIFEST.1.replace("@name@", name).replace("@diglot@", &origin::dependency(root));
+    let text = template.replace("@diglot@", &origin::dependency(root));
     text.replace("@libraries@", &libraries).replace("@features@", &features)
 }
 

@@ -25,7 +25,7 @@ use std::fmt;
 pub use assume::{Assume, Assumption};
 pub use choices::{JsonText, Unproved};
 pub use declared::{Declared, DeclaredOn, Seals};
-pub use generate::{Generate, Ownership, Queries, Tables, Traits};
+pub use generate::{Driver, Generate, Ownership, Queries, Tables, Traits};
 pub use keys::{Columns, Key};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};

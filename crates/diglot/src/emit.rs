@@ -78,7 +78,11 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         nullable: column.ty.nullable,
         declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
-    let (spare, place) = (spare(dialect, &parts, &params), page.raw.name_span);
+    let numbers: Vec<Vec<usize>> = match dialect {
+        Dialect::Sqlite => parts.iter().map(|part| numbers(part).into_iter().collect()).collect(),
+        Dialect::Pg => Vec::new(),
+    };
+    let (spare, place) = (spare(&numbers, &params), page.raw.name_span);
     let (constant, columns) = (page.tree.is_constant(), columns.collect());
     EmittedText {
         noun,
@@ -89,6 +93,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         sql,
         places,
         parts,
+        numbers,
         guarded,
         result,
         joined,
@@ -155,16 +160,13 @@ fn declares(page: &PageOf<'_>, column: &str) -> bool {
     )
 }
 
-/// How many arguments more than parameters the driver needs for a unit: one for every number that a statement skips
-/// below its greatest.
-fn spare(dialect: Dialect, parts: &[String], params: &[TextParam]) -> usize {
-    if dialect != Dialect::Sqlite || parts.len() < 2 {
+/// How many arguments more than parameters the driver needs for a unit of SQLite whose statements have these numbers: one
+/// for every number that a statement skips below its greatest.
+fn spare(numbers: &[Vec<usize>], params: &[TextParam]) -> usize {
+    if numbers.len() < 2 {
         return 0;
     }
-    let skipped = parts.iter().map(|part| {
-        let numbers = numbers(part);
-        numbers.last().map_or(0, |greatest| greatest - numbers.len())
-    });
+    let skipped = numbers.iter().map(|numbers| numbers.last().map_or(0, |greatest| greatest - numbers.len()));
     skipped.sum::<usize>().saturating_sub(params.len())
 }
 

@@ -1,5 +1,7 @@
 //! Where projects keep their SQL: in Go and Rust, below the schema in a file, under names that differ.
 
+use std::fs;
+
 use crate::project::{Ended, Project};
 
 const SETTINGS: &str = "lockstep = false\ngenerate = false\n";
@@ -337,4 +339,20 @@ fn numbers_are_the_same_parameters_whichever_comes_first() {
     assert!(!check.stdout.contains("param"), "{}", check.seen());
     let check = program(lite, &post.replace("bay = $1", "bay = $3")).run(&["check", "--format", "short"]);
     assert!(check.stdout.contains("param"), "{}", check.seen());
+}
+
+#[test]
+fn a_crate_with_other_drivers_than_sqlx_keeps_them() {
+    let project = Project::empty();
+    let manifest =
+        "[package]\nname = \"twins\"\n\n[dependencies]\nrusqlite = \"0.39\"\ntokio-postgres = { version = \"0.7\" }\n";
+    project.write("Cargo.toml", manifest);
+    let made = project.run(&["init", "--no-prepare"]);
+    assert_eq!(made.code, Some(0), "{}", made.seen());
+    assert!(project.read("diglot.toml").contains("\ndriver = \"rusqlite+tokio-postgres\"\n"));
+    assert!(made.stderr.contains("with-uuid-1") && !made.stderr.contains("sqlx"), "{}", made.seen());
+    project.write("Cargo.toml", manifest.replace("[package]", "[dependencies.sqlx]\nversion = \"0.9\"\n\n[package]"));
+    fs::remove_file(project.path("diglot.toml")).unwrap();
+    project.run(&["init", "--no-prepare"]);
+    assert!(!project.read("diglot.toml").contains("driver"));
 }

@@ -1,11 +1,10 @@
 //! Numbers of rows that no engine gets when they are negative: Postgres would refuse one, SQLite would take all rows.
 
 use super::code::{Code, line};
-use super::params;
+use super::{functions, params};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
-use crate::page::Cardinality;
 use crate::types::Base;
 
 /// What the generated module of conversions needs for them.
@@ -14,7 +13,7 @@ pub(super) fn number_of_rows(
     statement: &'static str,
     param: &'static str,
     rows: Option<i64>,
-) -> Result<(), sqlx::Error> {
+) -> Result<(), Error> {
     match rows {
         Some(..0) => Err(given(StatementError::NegativeRows { statement, param })),
         _ => Ok(()),
@@ -34,7 +33,7 @@ pub(super) fn check(code: &mut Code, config: &Config, dialect: Dialect, signatur
     }
     for param in signature.params.iter().filter(|param| param.counts_rows) {
         let check = format!("diglot_support::number_of_rows({statement}, {:?}, {})", param.name, rows(config, param));
-        if signature.cardinality == Cardinality::Stream {
+        if functions::is_stream(config, signature) {
             code.open(format_args!("if let Err(error) = {check} {{"));
             line!(code, "return Box::pin(futures_util::stream::once(std::future::ready(Err(error))));");
             code.close("}");

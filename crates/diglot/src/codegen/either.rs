@@ -1,12 +1,11 @@
 //! One value for both databases: connections, pools and transactions whose database is known at run time alone.
 
 use super::code::{Code, line};
-use super::functions::{Bodies, is_shared, method, of_trait, stub, traits};
+use super::functions::{Bodies, given, is_stream, method, of_trait, stub, traits};
 use super::{Api, LINTS, feature, structs};
-use crate::config::Config;
+use crate::config::{Config, Driver};
 use crate::dialect::Dialect;
 use crate::names::ident;
-use crate::page::Cardinality;
 
 /// The module `either`, if the settings ask for it.
 pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &Bodies<'_>) {
@@ -18,25 +17,27 @@ pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, bod
     any_feature(code, api.config);
     line!(code, "{LINTS}");
     code.open(format_args!("{} mod either {{", style.seen));
-    code.block(&gated(api.config, &TEXT.replace("pub ", &format!("{} ", style.seen))));
+    let (text, types) = match api.config.generate.driver {
+        Driver::Sqlx => (include_str!("support/either.in"), &["Connection"][..]),
+        Driver::Pair => (include_str!("support/either_pair.in"), &["Connection", "Transaction"][..]),
+    };
+    code.block(&gated(api.config, &text.replace("pub ", &format!("{} ", style.seen))));
     code.close("}");
-    for (name, noun) in traits(api, bodies) {
+    let traits = traits(api, bodies);
+    for (ty, (name, noun)) in types.iter().flat_map(|ty| traits.iter().map(move |of| (ty, of))) {
         code.gap();
         any_feature(code, api.config);
         line!(code, "{LINTS}");
-        code.open(format_args!("impl {name} for either::Connection<'_> {{"));
-        for function in of_trait(api, noun.as_deref()).filter(|function| is_shared(function.signature)) {
+        code.open(format_args!("impl {name} for either::{ty}<'_> {{"));
+        for function in of_trait(api, noun.as_deref()) {
             let signature = function.signature;
-            let is_stream = signature.cardinality == Cardinality::Stream;
+            let is_stream = is_stream(api.config, signature);
             code.gap();
             method(code, api.config, signature, matches!(bodies, Bodies::Real) && !is_stream, " {");
             code.inside(|code| match bodies {
-                Bodies::Stubs(_) => stub(code, signature),
+                Bodies::Stubs(_) => stub(code, api.config, signature),
                 Bodies::Real => {
-                    let params = (!signature.params.is_empty()).then_some("params");
-                    let given: Vec<&str> =
-                        params.into_iter().chain(signature.rows.is_some().then_some("list")).collect();
-                    let given = given.join(", ");
+                    let given = given(api.config, signature);
                     let end = if is_stream { "" } else { ".await" };
                     code.open(format_args!("match self {{"));
                     for dialect in Dialect::ALL {
@@ -89,5 +90,3 @@ pub(super) fn gated(config: &Config, text: &str) -> String {
     }
     lines.join("\n")
 }
-
-const TEXT: &str = include_str!("support/either.in");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{Code, line};
 use super::{Api, LINTS, structs};
-use crate::config::{Config, Words};
+use crate::config::{Config, Driver, Words};
 use crate::dialect::Dialect;
 use crate::emitted::EmittedText;
 use crate::infer::{CHOICE, Signature};
@@ -253,6 +253,11 @@ fn conversions(code: &mut Code, rust: &str, words: &Enum, variants: &[(String, &
 
 /// What the driver of Postgres has to know of an enum.
 fn on_pg(code: &mut Code, config: &Config, rust: &str, words: &Enum) {
+    if config.generate.driver == Driver::Pair {
+        code.gap();
+        code.block(&super::either::gated(config, &OF_TOKIO_POSTGRES.replace("RUST", rust)));
+        return;
+    }
     let guarded = |code: &mut Code| {
         code.gap();
         super::feature(code, config, Dialect::Pg);
@@ -286,6 +291,9 @@ fn on_pg(code: &mut Code, config: &Config, rust: &str, words: &Enum) {
         code.close("}");
     }
 }
+
+/// The same for tokio-postgres: a word goes as a text of the type that it meets.
+const OF_TOKIO_POSTGRES: &str = include_str!("support/enum_tokio.in");
 
 #[cfg(test)]
 mod tests {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::code::{Code, line};
 use super::stubs::Stubs;
-use super::{Api, Function, LINTS, counts, enums, feature, list, params, rows, structs};
-use crate::config::{Config, Traits};
+use super::{Api, Function, LINTS, enums, feature, list, pair, params, rows, sqlx, structs};
+use crate::config::{Config, Driver, Traits};
 use crate::dialect::Dialect;
-use crate::emitted::{EmittedText, JoinedText, TextParam};
+use crate::emitted::{EmittedText, TextParam};
 use crate::infer::Signature;
 use crate::names::{camel, doc_line, ident};
 use crate::page::{Cardinality, Chooser};
@@ -18,7 +18,7 @@ pub(super) enum Bodies<'a> {
     /// Calls of the driver.
     Real,
     /// Errors at once; statements without a signature keep what an earlier run knew of them.
-    Stubs(&'a Stubs),
+    Stubs(&'a Stubs<'a>),
 }
 
 /// The traits: their names, with the noun of those that have one.
@@ -60,21 +60,25 @@ pub(super) fn trait_items(code: &mut Code, style: &structs::Style, api: &Api<'_>
     }
 }
 
-/// One connection's implementations of the traits.
-pub(super) fn implementation(code: &mut Code, api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) {
-    for (name, noun) in traits(api, bodies) {
+/// The implementations of the traits for a dialect's connections.
+pub(super) fn implementations(code: &mut Code, api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) {
+    let traits = traits(api, bodies);
+    for (connection, (name, noun)) in
+        connections(api.config, dialect).iter().flat_map(|connection| traits.iter().map(move |of| (connection, of)))
+    {
         code.gap();
         feature(code, api.config, dialect);
         line!(code, "{LINTS}");
-        code.open(format_args!("impl {name} for {} {{", connection(dialect)));
+        code.open(format_args!("impl {name} for {connection} {{"));
         for function in of_trait(api, noun.as_deref()) {
             let signature = function.signature;
             code.gap();
-            let is_async = matches!(bodies, Bodies::Real) && signature.cardinality != Cardinality::Stream;
+            let is_async = matches!(bodies, Bodies::Real) && !is_stream(api.config, signature);
             method(code, api.config, signature, is_async, " {");
-            code.inside(|code| match bodies {
-                Bodies::Real => body(code, api.config, function, dialect, "self"),
-                Bodies::Stubs(_) => stub(code, signature),
+            code.inside(|code| match (bodies, api.config.generate.driver) {
+                (Bodies::Real, Driver::Sqlx) => sqlx::body(code, api.config, function, dialect, "self"),
+                (Bodies::Real, Driver::Pair) => pair::call(code, api.config, signature, dialect),
+                (Bodies::Stubs(_), _) => stub(code, api.config, signature),
             });
             code.close("}");
         }
@@ -85,49 +89,74 @@ pub(super) fn implementation(code: &mut Code, api: &Api<'_>, dialect: Dialect, b
     }
 }
 
-/// The module of statements that a dialect alone has.
-pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) {
-    let own: Vec<&Function<'_>> =
-        api.functions.iter().filter(|function| function.signature.dialects == [dialect]).collect();
+/// The module of functions for one dialect: of the statements that it alone has or, for drivers of which one waits and the
+/// other does not, of all that it has.
+pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) {
+    let config = api.config;
+    let is_own = |signature: &Signature| match config.generate.driver {
+        Driver::Sqlx => signature.dialects == [dialect],
+        Driver::Pair => signature.dialects.contains(&dialect),
+    };
+    let own: Vec<&Function<'_>> = api.functions.iter().filter(|function| is_own(function.signature)).collect();
     let kept = match bodies {
-        Bodies::Stubs(kept) if kept.has_single(dialect) => Some(kept),
+        Bodies::Stubs(kept) if kept.has_functions(dialect) => Some(kept),
         _ => None,
     };
     if own.is_empty() && kept.is_none() {
         return;
     }
+    let (doc, name) = match config.generate.driver {
+        Driver::Sqlx => (format!("Statements that {} alone has.", dialect.title()), format!("{}_only", dialect.word())),
+        Driver::Pair => (format!("The statements of {}.", dialect.title()), dialect.word().to_owned()),
+    };
     code.gap();
-    code.doc(&format!("Statements that {} alone has.", dialect.title()));
-    feature(code, api.config, dialect);
+    code.doc(&doc);
+    feature(code, config, dialect);
     line!(code, "{LINTS}");
-    code.open(format_args!("{} mod {}_only {{", style.seen, dialect.word()));
+    code.open(format_args!("{} mod {name} {{", style.seen));
     line!(code, "#[allow(unused_imports)]");
-    code.list("use super::{", &nouns(api.config, &own), "};");
+    code.list("use super::{", &nouns(config, &own), "};");
+    if config.generate.driver == Driver::Pair && dialect == Dialect::Pg {
+        line!(code, "#[allow(unused_imports)]");
+        line!(code, "{} use super::diglot_support::pg::{{On, Prepared, Session}};", style.seen);
+    }
     for function in own {
-        let (config, signature) = (api.config, function.signature);
+        let signature = function.signature;
         code.gap();
         docs(code, signature);
-        let is_stream = signature.cardinality == Cardinality::Stream;
-        let word = if is_stream { "fn" } else { "async fn" };
-        let mut arguments = vec![format!("connection: &'a mut {}", connection(dialect))];
+        let (word, connection) = of_module(config, dialect);
+        let is_stream = is_stream(config, signature);
+        let word = if is_stream { "fn" } else { word };
+        let mut arguments = vec![format!("connection: &'a {connection}")];
         arguments.extend(taken(config, signature));
         let open = format!("{} {word} {}<'a>(", style.seen, ident(&signature.name));
-        code.list(&open, &arguments, &format!(") -> {} {{", output(signature)));
-        code.inside(|code| match bodies {
-            Bodies::Real => body(code, config, function, dialect, "connection"),
-            Bodies::Stubs(_) if is_stream => stub(code, signature),
-            Bodies::Stubs(_) => {
+        code.list(&open, &arguments, &format!(") -> {} {{", output(config, signature)));
+        code.inside(|code| match (bodies, config.generate.driver) {
+            (Bodies::Real, Driver::Sqlx) => sqlx::body(code, config, function, dialect, "connection"),
+            (Bodies::Real, Driver::Pair) => pair::body(code, config, function, dialect),
+            (Bodies::Stubs(_), _) if is_stream => stub(code, config, signature),
+            (Bodies::Stubs(_), _) => {
                 line!(code, "let _ = connection;");
-                unused_params(code, signature);
-                line!(code, "{BROKEN}.await");
+                unused_params(code, config, signature);
+                line!(code, "Err(diglot_support::broken())");
             }
         });
         code.close("}");
     }
     if let Some(kept) = kept {
-        kept.single(code, dialect);
+        kept.functions(code, style, dialect);
     }
     code.close("}");
+}
+
+/// How a function of a dialect's module begins, and what it is called on.
+pub(super) fn of_module(config: &Config, dialect: Dialect) -> (&'static str, &'static str) {
+    match (config.generate.driver, dialect) {
+        (Driver::Sqlx, Dialect::Sqlite) => ("async fn", "mut sqlx::SqliteConnection"),
+        (Driver::Sqlx, Dialect::Pg) => ("async fn", "mut sqlx::PgConnection"),
+        (Driver::Pair, Dialect::Sqlite) => ("fn", "rusqlite::Connection"),
+        (Driver::Pair, Dialect::Pg) => ("async fn", "impl Session"),
+    }
 }
 
 /// The modules of conversions and of structs that these functions name.
@@ -139,7 +168,8 @@ fn nouns<'f>(config: &Config, functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> 
         .collect();
     let enums = super::enums::named(config, functions.iter().map(|function| function.signature));
     let enums = enums.into_iter().map(Cow::Owned);
-    let conversions = std::iter::once(Cow::Borrowed("diglot_support"));
+    let error = (config.generate.driver == Driver::Pair).then(|| Cow::Borrowed(error(config)));
+    let conversions = std::iter::once(Cow::Borrowed("diglot_support")).chain(error);
     conversions.chain(named.into_iter().map(ident)).chain(enums).collect()
 }
 
@@ -147,11 +177,29 @@ pub(super) fn is_shared(signature: &Signature) -> bool {
     signature.dialects.len() > 1
 }
 
-fn connection(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "sqlx::SqliteConnection",
-        Dialect::Pg => "sqlx::PgConnection",
+/// The error of every function.
+pub(super) fn error(config: &Config) -> &'static str {
+    match config.generate.driver {
+        Driver::Sqlx => "sqlx::Error",
+        Driver::Pair => "StatementError",
     }
+}
+
+/// What has the methods of the traits.
+fn connections(config: &Config, dialect: Dialect) -> &'static [&'static str] {
+    match (config.generate.driver, dialect) {
+        (Driver::Sqlx, Dialect::Sqlite) => &["sqlx::SqliteConnection"],
+        (Driver::Sqlx, Dialect::Pg) => &["sqlx::PgConnection"],
+        (Driver::Pair, Dialect::Sqlite) => &["rusqlite::Connection"],
+        (Driver::Pair, Dialect::Pg) => {
+            &["tokio_postgres::Client", "tokio_postgres::Transaction<'_>", "diglot_support::pg::On<'_>"]
+        }
+    }
+}
+
+/// Whether a function gives a stream. Of the pair of drivers one has none, so that both hand rows to a closure.
+pub(super) fn is_stream(config: &Config, signature: &Signature) -> bool {
+    config.generate.driver == Driver::Sqlx && signature.cardinality == Cardinality::Stream
 }
 
 fn docs(code: &mut Code, signature: &Signature) {
@@ -162,15 +210,15 @@ fn docs(code: &mut Code, signature: &Signature) {
 }
 
 /// What a function gives.
-fn output(signature: &Signature) -> String {
-    match signature.cardinality {
-        Cardinality::Stream => output_of(signature),
-        _ => format!("Result<{}, sqlx::Error>", output_of(signature)),
+fn output(config: &Config, signature: &Signature) -> String {
+    match is_stream(config, signature) {
+        true => output_of(config, signature),
+        false => format!("Result<{}, {}>", output_of(config, signature), error(config)),
     }
 }
 
 /// What a function gives when nothing fails.
-pub(super) fn output_of(signature: &Signature) -> String {
+pub(super) fn output_of(config: &Config, signature: &Signature) -> String {
     let row = rows::path(signature).unwrap_or_else(|| "()".to_owned());
     if let Some(of_list) = signature.rows.as_ref().and_then(|_| list::output(signature.cardinality, &row)) {
         return of_list;
@@ -179,25 +227,44 @@ pub(super) fn output_of(signature: &Signature) -> String {
         Cardinality::One => row,
         Cardinality::Opt => format!("Option<{row}>"),
         Cardinality::Many => format!("Vec<{row}>"),
-        Cardinality::Exec => "()".to_owned(),
+        Cardinality::Stream if is_stream(config, signature) => {
+            format!("futures_core::stream::BoxStream<'a, Result<{row}, sqlx::Error>>")
+        }
+        Cardinality::Exec | Cardinality::Stream => "()".to_owned(),
         Cardinality::Rows => "u64".to_owned(),
-        Cardinality::Stream => format!("futures_core::stream::BoxStream<'a, Result<{row}, sqlx::Error>>"),
     }
+}
+
+/// Whether a function hands its rows to a closure.
+fn is_told(config: &Config, signature: &Signature) -> bool {
+    config.generate.driver == Driver::Pair && signature.cardinality == Cardinality::Stream
 }
 
 /// What a function takes beside its connection.
 fn taken(config: &Config, signature: &Signature) -> impl Iterator<Item = String> {
     let params = params::path(config, signature).map(|path| format!("params: &'a {path}"));
-    params.into_iter().chain(list::argument(config, signature))
+    let told = is_told(config, signature).then(|| {
+        let row = rows::path(signature).unwrap_or_else(|| "()".to_owned());
+        format!("each: impl FnMut({row}) -> std::ops::ControlFlow<()> + Send + 'a")
+    });
+    params.into_iter().chain(list::argument(config, signature)).chain(told)
+}
+
+/// The names of what it takes.
+pub(super) fn given(config: &Config, signature: &Signature) -> String {
+    let params = (!signature.params.is_empty()).then_some("params");
+    let list = signature.rows.is_some().then_some("list");
+    let told = is_told(config, signature).then_some("each");
+    params.into_iter().chain(list).chain(told).collect::<Vec<_>>().join(", ")
 }
 
 /// The head of a method. The trait declares futures that can be sent, which `async fn` could not promise there.
 pub(super) fn method(code: &mut Code, config: &Config, signature: &Signature, is_async: bool, end: &str) {
-    let (name, output) = (ident(&signature.name), output(signature));
+    let (name, output) = (ident(&signature.name), output(config, signature));
     let mut arguments = vec!["&'a mut self".to_owned()];
     arguments.extend(taken(config, signature));
     let word = if is_async { "async fn" } else { "fn" };
-    let close = match is_async || signature.cardinality == Cardinality::Stream {
+    let close = match is_async || is_stream(config, signature) {
         true => format!(") -> {output}{end}"),
         false => format!(") -> impl std::future::Future<Output = {output}> + Send + 'a{end}"),
     };
@@ -210,227 +277,29 @@ pub(super) const BROKEN: &str = "std::future::ready(Err(diglot_support::broken()
 pub(super) const BROKEN_STREAM: &str =
     "Box::pin(futures_util::stream::once(std::future::ready(Err(diglot_support::broken()))))";
 
-pub(super) fn stub(code: &mut Code, signature: &Signature) {
-    unused_params(code, signature);
-    line!(code, "{}", if signature.cardinality == Cardinality::Stream { BROKEN_STREAM } else { BROKEN });
+pub(super) fn stub(code: &mut Code, config: &Config, signature: &Signature) {
+    unused_params(code, config, signature);
+    line!(code, "{}", if is_stream(config, signature) { BROKEN_STREAM } else { BROKEN });
 }
 
-fn unused_params(code: &mut Code, signature: &Signature) {
-    if !signature.params.is_empty() {
-        line!(code, "let _ = params;");
-    }
-    if signature.rows.is_some() {
-        line!(code, "let _ = list;");
-    }
+fn unused_params(code: &mut Code, config: &Config, signature: &Signature) {
+    let given = given(config, signature);
+    given.split(", ").filter(|name| !name.is_empty()).for_each(|name| line!(code, "let _ = {name};"));
 }
 
-/// The body of a function on a connection of that name.
-fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dialect, connection: &str) {
-    let signature = function.signature;
-    let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
-    let Some(first) = texts.first() else { return };
-    let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
-    rows::conversion(code, config, dialect, signature);
-    counts::check(code, config, dialect, signature, &statement);
-    list::prepare(code, config, dialect, signature, &statement);
-    let call = Call { config, signature, connection };
-    let all = |code: &mut Code| {
-        chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.all(code, text, open, end));
+/// What a text binds, in the order of its numbers.
+pub(super) fn binds(config: &Config, signature: &Signature, text: &EmittedText) -> Vec<String> {
+    let bind = |used: &TextParam| {
+        let param = || signature.params.iter().find(|param| param.name == used.name);
+        list::bind(config, text.dialect, signature, used)
+            .or_else(|| Some(params::bind(config, text.dialect, used.digits, ("params", param()?))))
     };
-    let few = |code: &mut Code| {
-        chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.few(code, text, open, end));
-    };
-    match signature.cardinality {
-        Cardinality::One | Cardinality::Opt | Cardinality::Many if signature.rows.is_some() => {
-            all(code);
-            list::answers(code, config, signature, &statement);
-        }
-        Cardinality::One => {
-            few(code);
-            line!(code, "row(diglot_support::exactly_one({statement}, rows)?)");
-        }
-        Cardinality::Opt => {
-            few(code);
-            line!(code, "diglot_support::at_most_one({statement}, rows)?.map(row).transpose()");
-        }
-        Cardinality::Many => {
-            all(code);
-            line!(code, "rows.into_iter().map(row).collect()");
-        }
-        Cardinality::Exec => {
-            chosen(code, signature, &texts, "", ";", |code, text, open, end| call.done(code, text, open, end));
-            line!(code, "Ok(())");
-        }
-        Cardinality::Rows => {
-            chosen(code, signature, &texts, "let done = ", ";", |code, text, open, end| {
-                call.done(code, text, open, end);
-            });
-            line!(code, "Ok(done.rows_affected())");
-        }
-        Cardinality::Stream => {
-            chosen(code, signature, &texts, "", "", |code, text, open, end| call.stream(code, text, open, end));
-        }
-    }
-}
-
-/// How the texts of a function are handed to the driver.
-struct Call<'a> {
-    config: &'a Config,
-    signature: &'a Signature,
-    connection: &'a str,
-}
-
-impl Call<'_> {
-    /// At most two rows are read where one is wanted: a row too many is an error rather than a silent choice. Of a unit all
-    /// are, since its later statements run only when they are asked for.
-    fn few(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
-        if text.parts.len() > 1 {
-            self.all(code, text, open, end);
-            return;
-        }
-        code.open(format_args!("{open}{{"));
-        self.query(code, text, "let mut found = ", true);
-        line!(code, ".fetch(&mut *{});", self.connection);
-        line!(code, "diglot_support::first_two(|task| found.as_mut().poll_next(task))");
-        code.indented(|code| {
-            line!(code, ".await");
-            self.rows(code, "");
-        });
-        code.close(&format!("}}{end}"));
-    }
-
-    /// All rows.
-    fn all(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
-        if let Some(joined) = &text.joined {
-            self.joined(code, text, joined, (open, end));
-            return;
-        }
-        self.query(code, text, open, true);
-        line!(code, ".fetch_all(&mut *{})", self.connection);
-        line!(code, ".await");
-        guarded(code, text);
-        self.rows(code, end);
-    }
-
-    /// Makes records of what the driver gave.
-    fn rows(&self, code: &mut Code, end: &str) {
-        if self.config.generate.queries.is_macro() {
-            self.named(code, ".map_err(", &format!(")?{end}"));
-            return;
-        }
-        self.named(code, ".map_err(", ")?");
-        line!(code, ".iter()");
-        line!(code, ".map(record)");
-        line!(code, ".collect::<Result<Vec<_>, _>>()?{end}");
-    }
-
-    fn done(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
-        self.query(code, text, open, false);
-        line!(code, ".execute(&mut *{})", self.connection);
-        if text.guarded {
-            line!(code, ".await");
-            guarded(code, text);
-            line!(code, "?{end}");
-        } else {
-            line!(code, ".await?{end}");
-        }
-    }
-
-    fn stream(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
-        // The arm of a variant is a block.
-        let is_arm = !open.is_empty();
-        if is_arm {
-            code.open(format_args!("{open}{{"));
-        }
-        self.query(code, text, "let records = ", true);
-        line!(code, ".fetch(&mut *{});", self.connection);
-        let read = match self.config.generate.queries.is_macro() {
-            false => ("|found| {", "row(record(&found.map_err(", ")?)?)"),
-            true => ("|record| {", "row(record.map_err(", ")?)"),
-        };
-        code.open(format_args!("Box::pin(futures_util::StreamExt::map(records, {}", read.0));
-        self.named(code, read.1, read.2);
-        code.close("}))");
-        if is_arm {
-            code.close(&format!("}}{end}"));
-        }
-    }
-
-    /// Rows that are joined from what the statements of the unit return.
-    fn joined(&self, code: &mut Code, text: &EmittedText, joined: &JoinedText, (open, end): (&str, &str)) {
-        code.open(format_args!("{open}{{"));
-        self.plain_query(code, text, "let query = ", ";");
-        let all = format!("let returned = diglot_support::returned({}, query, {})", self.connection, text.parts.len());
-        line!(code, "{all}");
-        line!(code, ".await");
-        guarded(code, text);
-        line!(code, "?;");
-        let sources: Vec<String> = joined.sources.iter().map(|(at, optional)| format!("({at}, {optional})")).collect();
-        code.list("let joined = diglot_support::joined(&returned, &[", &sources, "]);");
-        let head = "fn of_parts(row: &[Option<&sqlx::sqlite::SqliteRow>]) -> Result<Record, sqlx::Error>";
-        code.open(format_args!("{head} {{"));
-        code.open(format_args!("Ok(Record {{"));
-        for (column, (source, place)) in self.signature.columns.iter().zip(&joined.columns) {
-            line!(code, "{}: diglot_support::value(row[{source}], {place})?,", ident(&column.name));
-        }
-        code.close("})");
-        code.close("}");
-        line!(code, "joined.iter().map(|row| of_parts(row)).collect::<Result<Vec<_>, _>>()");
-        self.named(code, ".map_err(", ")?");
-        code.close(&format!("}}{end}"));
-    }
-
-    /// What puts the names of columns into errors.
-    fn named(&self, code: &mut Code, open: &str, end: &str) {
-        let columns: Vec<String> = self.signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
-        code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
-    }
-
-    /// What the text binds, in the order of its numbers.
-    fn binds(&self, text: &EmittedText) -> Vec<String> {
-        let (config, signature) = (self.config, self.signature);
-        let bind = |used: &TextParam| {
-            let param = || signature.params.iter().find(|param| param.name == used.name);
-            list::bind(config, text.dialect, signature, used)
-                .or_else(|| Some(params::bind(config, text.dialect, used.digits, ("params", param()?))))
-        };
-        let spare = std::iter::repeat_n("None::<i64>".to_owned(), text.spare);
-        text.params.iter().filter_map(bind).chain(spare).collect()
-    }
-
-    /// The text with what it binds.
-    fn query(&self, code: &mut Code, text: &EmittedText, open: &str, rows: bool) {
-        if !self.config.generate.queries.is_macro() {
-            self.plain_query(code, text, open, "");
-            return;
-        }
-        let row = rows.then(|| "Record".to_owned());
-        let sql = format!("{:?}", text.sql);
-        let items: Vec<String> = row.into_iter().chain([sql]).chain(self.binds(text)).collect();
-        let name = if rows { "query_as" } else { "query" };
-        code.lines(&format!("{open}sqlx::{name}!("), &items, "", ")");
-    }
-
-    /// The same without a macro.
-    fn plain_query(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
-        code.lines(&format!("{open}sqlx::query("), &[format!("{:?}", text.sql)], ",", ")");
-        self.binds(text).iter().for_each(|bind| line!(code, ".bind({bind})"));
-        if !end.is_empty() {
-            line!(code, "{end}");
-        }
-    }
-}
-
-/// A unit whose guard has no row did nothing and gives nothing.
-fn guarded(code: &mut Code, text: &EmittedText) {
-    if text.guarded {
-        line!(code, ".or_else(diglot_support::unless_required)");
-    }
+    text.params.iter().filter_map(bind).collect()
 }
 
 /// The text of the only variant, or the choice between variants by the parameters that are given. `of_text` writes a
 /// text between what stands before it and behind it.
-fn chosen(
+pub(super) fn chosen(
     code: &mut Code,
     signature: &Signature,
     texts: &[&EmittedText],

@@ -11,8 +11,10 @@ mod functions;
 mod keys;
 mod list;
 mod page;
+mod pair;
 mod params;
 mod rows;
+mod sqlx;
 mod structs;
 mod stubs;
 mod support;
@@ -24,7 +26,7 @@ mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::Config;
+use crate::config::{Config, Driver};
 use crate::dialect::Dialect;
 use crate::emitted::EmittedText;
 use crate::infer::Signature;
@@ -101,40 +103,57 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     enums::definitions(&mut code, &style, api);
     modules(&mut code, &style, api, kept);
     functions::trait_items(&mut code, &style, api, bodies);
-    Dialect::ALL.into_iter().for_each(|dialect| functions::implementation(&mut code, api, dialect, bodies));
-    Dialect::ALL.into_iter().for_each(|dialect| functions::single(&mut code, &style, api, dialect, bodies));
+    Dialect::ALL.into_iter().for_each(|dialect| functions::implementations(&mut code, api, dialect, bodies));
+    Dialect::ALL.into_iter().for_each(|dialect| functions::module(&mut code, &style, api, dialect, bodies));
     values::definitions(&mut code, &style, api, bodies);
-    support::error(&mut code, &style);
+    support::error(&mut code, &style, api.config);
     either::module(&mut code, &style, api, bodies);
     tables::module(&mut code, &style, api);
-    let uses = times::Uses::of(api.signatures());
-    let decodes = !api.config.generate.queries.is_macro() || !api.tables.is_empty();
-    let mut conversions = uses.conversions(api.config);
-    conversions.extend(enums::conversion(api));
-    let is_guarded = |function: &Function<'_>| function.texts.iter().any(|text| text.guarded);
-    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
-        conversions.push(support::GUARD);
-    }
-    let is_joined = |function: &Function<'_>| function.texts.iter().any(|text| text.joined.is_some());
-    let joined = either::gated(api.config, support::JOINED);
-    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_joined) {
-        conversions.push(&joined);
-    }
-    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(|function| counts::has(function.signature))
-    {
-        conversions.push(counts::CONVERSION);
-    }
-    let mut params = api.functions.iter().flat_map(|function| &function.signature.params);
-    if params.any(|param| params::is_list_of_own(api.config, param)) {
-        conversions.push(params::ITEMS);
-    }
-    if api.functions.iter().any(|function| function.signature.rows.is_some()) {
-        conversions.push(list::CONVERSIONS);
-    }
-    let on_pg = uses.on_pg().filter(|_| decodes).into_iter().chain(widths::conversions(api.signatures()));
-    support::module(&mut code, api.config, &conversions, &on_pg.collect::<Vec<_>>());
+    conversions(&mut code, api, bodies);
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
+}
+
+/// The module of conversions, with those alone that something needs.
+fn conversions(code: &mut Code, api: &Api<'_>, bodies: &functions::Bodies<'_>) {
+    let (config, driver) = (api.config, api.config.generate.driver);
+    let uses = times::Uses::of(api.signatures());
+    let is_real = matches!(bodies, functions::Bodies::Real);
+    let has_text =
+        |is: fn(&EmittedText) -> bool| is_real && api.functions.iter().any(|of| of.texts.iter().any(|text| is(text)));
+    let mut all: Vec<String> = uses.conversions(config).into_iter().map(str::to_owned).collect();
+    let [mut on_sqlite, mut on_pg] = match driver {
+        Driver::Sqlx => [Vec::new(), Vec::new()],
+        Driver::Pair => [
+            vec![include_str!("support/rusqlite.in").to_owned()],
+            vec![include_str!("support/tokio_postgres.in").to_owned()],
+        ],
+    };
+    all.extend(enums::conversion(api).map(str::to_owned));
+    if has_text(|text| text.guarded) {
+        let of_driver = if driver == Driver::Sqlx { &mut all } else { &mut on_sqlite };
+        of_driver.push(support::guard(driver).to_owned());
+    }
+    if has_text(|text| text.joined.is_some()) {
+        let [shared, own] = support::joined(driver).map(|text| either::gated(config, text));
+        all.push(shared);
+        let of_driver = if driver == Driver::Sqlx { &mut all } else { &mut on_sqlite };
+        of_driver.push(own);
+    }
+    if is_real && api.functions.iter().any(|function| counts::has(function.signature)) {
+        all.push(counts::CONVERSION.to_owned());
+    }
+    let mut params = api.functions.iter().flat_map(|function| &function.signature.params);
+    if params.any(|param| params::is_list_of_own(config, param)) {
+        all.push(params::ITEMS.to_owned());
+    }
+    if api.functions.iter().any(|function| function.signature.rows.is_some()) {
+        all.push(list::CONVERSIONS.to_owned());
+    }
+    let decodes = !config.generate.queries.is_macro() || !api.tables.is_empty();
+    let wide = widths::conversions(driver, api.signatures());
+    on_pg.extend(uses.on_pg(driver).into_iter().filter(|_| decodes).chain(wide).map(str::to_owned));
+    support::module(code, config, &all, [on_sqlite, on_pg]);
 }
 
 /// The structs. `kept` are texts of structs by noun.

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::code::{Code, line};
-use super::{keys, list, structs, times, types, widths};
-use crate::config::{Config, Queries};
+use super::{functions, keys, list, structs, times, types, widths};
+use crate::config::{Config, Driver, Queries};
 use crate::dialect::Dialect;
+use crate::emitted::JoinedText;
 use crate::infer::keys::parts;
 use crate::infer::{ResultColumn, Signature};
 use crate::names::{camel, ident};
@@ -43,7 +44,10 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
         let given = types::driver(dialect, column.on(dialect), &column.ty.base);
         let pg = if dialect == Dialect::Pg { times::pg_record(config, &given) } else { None };
         let pg = pg.or_else(|| widths::record(dialect, &given));
-        let ty = pg.map_or_else(|| types::plain(config.libraries(), &given), Cow::Borrowed);
+        // rusqlite reads an id where it stands, and sqlx makes a list of its bytes.
+        let is_id = config.generate.driver == Driver::Pair && (&given, &column.ty.base) == (&Base::Bytes, &Base::Uuid);
+        let own = if is_id { Some("[u8; 16]") } else { pg };
+        let ty = own.map_or_else(|| types::plain(config.libraries(), &given), Cow::Borrowed);
         line!(code, "{}: Option<{ty}>,", ident(&column.name));
     }
     code.close("}");
@@ -52,7 +56,8 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
         decode(code, config, dialect, signature);
     }
     code.gap();
-    code.open(format_args!("fn row(record: Record) -> Result<{row}, sqlx::Error> {{"));
+    in_the_loop(code, config);
+    code.open(format_args!("fn row(record: Record) -> Result<{row}, {}> {{", functions::error(config)));
     code.open(format_args!("Ok({row} {{"));
     for (key, columns) in parts(list::shown(signature)) {
         if let Some(key) = key {
@@ -70,26 +75,59 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     code.gap();
 }
 
+/// What is called for each row becomes part of the loop over rows: of rusqlite, a call costs what reading a column does.
+fn in_the_loop(code: &mut Code, config: &Config) {
+    if config.generate.driver == Driver::Pair {
+        line!(code, "#[inline(always)]");
+    }
+}
+
 /// Reads the driver's row: by the places of its columns where engines have said them, by their names otherwise.
 fn decode(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature) {
-    let row = driver_row(dialect);
-    code.open(format_args!("fn record(row: &{row}) -> Result<Record, sqlx::Error> {{"));
+    let row = driver_row(config, dialect);
+    in_the_loop(code, config);
+    code.open(format_args!("fn record(row: &{row}) -> Result<Record, {}> {{", functions::error(config)));
     code.open(format_args!("Ok(Record {{"));
     let is_known = config.generate.queries == Queries::Checked;
     for (at, column) in signature.columns.iter().enumerate() {
         let place = if is_known { at.to_string() } else { format!("{:?}", column.name) };
-        line!(code, "{}: sqlx::Row::try_get(row, {place})?,", ident(&column.name));
+        let read = match config.generate.driver {
+            Driver::Sqlx => format!("sqlx::Row::try_get(row, {place})"),
+            Driver::Pair => format!("diglot_support::{}::column(row, {place}, {:?})", dialect.word(), column.name),
+        };
+        line!(code, "{}: {read}?,", ident(&column.name));
     }
     code.close("})");
     code.close("}");
 }
 
 /// The row that a driver gives.
-pub(super) fn driver_row(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "sqlx::sqlite::SqliteRow",
-        Dialect::Pg => "sqlx::postgres::PgRow",
+pub(super) fn driver_row(config: &Config, dialect: Dialect) -> &'static str {
+    match (config.generate.driver, dialect) {
+        (Driver::Sqlx, Dialect::Sqlite) => "sqlx::sqlite::SqliteRow",
+        (Driver::Sqlx, Dialect::Pg) => "sqlx::postgres::PgRow",
+        (Driver::Pair, Dialect::Sqlite) => "rusqlite::Row<'_>",
+        (Driver::Pair, Dialect::Pg) => "tokio_postgres::Row",
     }
+}
+
+/// `let joined`, the rows that the statements of a unit returned, side by side, and `fn of_parts`, which makes a record of
+/// some: `kept` is what one of them is until then.
+pub(super) fn of_parts(code: &mut Code, config: &Config, signature: &Signature, joined: &JoinedText, kept: &str) {
+    let sources: Vec<String> = joined.sources.iter().map(|(at, optional)| format!("({at}, {optional})")).collect();
+    code.list("let joined = diglot_support::joined(&returned, &[", &sources, "]);");
+    let error = functions::error(config);
+    code.open(format_args!("fn of_parts(row: &[Option<&{kept}>]) -> Result<Record, {error}> {{"));
+    code.open(format_args!("Ok(Record {{"));
+    for (column, (source, place)) in signature.columns.iter().zip(&joined.columns) {
+        let read = match config.generate.driver {
+            Driver::Sqlx => format!("diglot_support::value(row[{source}], {place})"),
+            Driver::Pair => format!("diglot_support::sqlite::value(row[{source}], {place}, {:?})", column.name),
+        };
+        line!(code, "{}: {read}?,", ident(&column.name));
+    }
+    code.close("})");
+    code.close("}");
 }
 
 fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {

@@ -11,10 +11,10 @@ use quote::{ToTokens, quote};
 
 use super::code::Code;
 use super::enums;
-use super::functions::{BROKEN, BROKEN_STREAM};
-use super::keys;
+use super::functions::{BROKEN, BROKEN_STREAM, error, of_module};
 use super::types::compact;
-use crate::config::Config;
+use super::{keys, structs};
+use crate::config::{Config, Driver};
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 use crate::names::ident;
@@ -33,8 +33,8 @@ pub(crate) struct Unknown {
 }
 
 /// The stubs of statements without a signature.
-#[derive(Default)]
-pub(super) struct Stubs {
+pub(super) struct Stubs<'a> {
+    config: &'a Config,
     types: BTreeMap<String, Vec<syn::Item>>,
     /// Methods with their nouns.
     methods: Vec<(String, syn::TraitItemFn)>,
@@ -51,7 +51,7 @@ struct Earlier {
 }
 
 /// Finds for each statement the best thing to stand in for it.
-pub(super) fn keep(config: &Config, unknown: &[Unknown], previous: Option<&str>) -> Stubs {
+pub(super) fn keep<'a>(config: &'a Config, unknown: &[Unknown], previous: Option<&str>) -> Stubs<'a> {
     let file = previous.filter(|_| !unknown.is_empty()).and_then(|text| syn::parse_file(text).ok());
     let mut items = file.map(|file| file.items).unwrap_or_default();
     for name in config.generate.modules() {
@@ -61,7 +61,8 @@ pub(super) fn keep(config: &Config, unknown: &[Unknown], previous: Option<&str>)
         });
         items = inside.map(|(_, items)| items).unwrap_or_default();
     }
-    let mut kept = Stubs::default();
+    let (types, methods, shapes, bare) = Default::default();
+    let mut kept = Stubs { config, types, methods, shapes, bare };
     for statement in unknown {
         let earlier = earlier(&items, statement);
         match (earlier, &statement.shape) {
@@ -140,7 +141,7 @@ fn has_fields(earlier: &Earlier, shape: &Signature, alone: bool) -> bool {
         && fits(of("Row"), named(keys::names(shape.columns.iter())))
 }
 
-impl Stubs {
+impl Stubs<'_> {
     fn shape(&mut self, statement: &Unknown, shape: &Signature) {
         self.shapes.push(Signature { dialects: statement.dialects.clone(), ..shape.clone() });
     }
@@ -159,7 +160,7 @@ impl Stubs {
     pub(super) fn declarations(&self, code: &mut Code, noun: Option<&str>) {
         let methods = self.methods(noun);
         let bare = self.shared(noun).map(|name| {
-            let head = bare_head(name);
+            let head = self.bare_head(name);
             quote!(#[doc = " This statement has errors."] #head;)
         });
         members(code, quote!(#(#methods)* #(#bare)*));
@@ -174,7 +175,7 @@ impl Stubs {
             quote!(#[allow(unused_variables)] #head { #body })
         });
         let bare = self.shared(noun).map(|name| {
-            let (head, body) = (bare_head(name), bare_body());
+            let (head, body) = (self.bare_head(name), bare_body());
             quote!(#head { #body })
         });
         members(code, quote!(#(#methods)* #(#bare)*));
@@ -195,27 +196,61 @@ impl Stubs {
         })
     }
 
-    /// Whether there are statements of that dialect alone.
-    pub(super) fn has_single(&self, dialect: Dialect) -> bool {
-        self.bare.iter().any(|(.., single)| *single == Some(dialect))
+    /// The statements of which a dialect's module has functions.
+    fn in_module(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
+        let is_pair = self.config.generate.driver == Driver::Pair;
+        let is_own = move |single: &Option<Dialect>| single.map_or(is_pair, |single| single == dialect);
+        self.bare.iter().filter(move |(.., single)| is_own(single)).map(|(_, name, _)| name.as_str())
     }
 
-    /// The functions of statements that a dialect alone has.
-    pub(super) fn single(&self, code: &mut Code, dialect: Dialect) {
-        let own = self.bare.iter().filter(|(.., single)| *single == Some(dialect));
-        let functions = own.map(|(_, name, _)| {
-            let (name, body) = (tokens(&ident(name)), bare_body());
+    /// The methods that are functions of such a module too.
+    fn shared_methods(&self) -> impl Iterator<Item = &syn::TraitItemFn> {
+        self.methods(None).filter(|_| self.config.generate.driver == Driver::Pair)
+    }
+
+    /// Whether a dialect's module has functions.
+    pub(super) fn has_functions(&self, dialect: Dialect) -> bool {
+        self.in_module(dialect).next().is_some() || self.shared_methods().next().is_some()
+    }
+
+    /// The functions of a dialect's module.
+    pub(super) fn functions(&self, code: &mut Code, style: &structs::Style, dialect: Dialect) {
+        let (word, connection) = of_module(self.config, dialect);
+        let (seen, word, connection) = (tokens(&style.seen), tokens(word), tokens(connection));
+        let error = tokens(error(self.config));
+        let bare = self.in_module(dialect).map(|name| {
+            let name = tokens(&ident(name));
             quote! {
-                pub fn #name<'a, C, P: Send + 'a, R: Send + 'a>(
-                    _connection: &'a mut C,
-                    params: P,
-                ) -> impl std::future::Future<Output = Result<R, sqlx::Error>> + Send + 'a {
-                    #body
+                #[allow(unused_variables)]
+                #seen #word #name<'a, P, R>(connection: &'a #connection, params: P) -> Result<R, #error> {
+                    Err(diglot_support::broken())
                 }
             }
         });
+        let kept = self.shared_methods().filter_map(|method| {
+            let (name, output) = (&method.sig.ident, given(&method.sig.output)?);
+            let taken = method.sig.inputs.iter().skip(1);
+            Some(quote! {
+                #[allow(unused_variables)]
+                #seen #word #name<'a>(connection: &'a #connection, #(#taken),*) -> Result<#output, #error> {
+                    Err(diglot_support::broken())
+                }
+            })
+        });
+        let functions = bare.chain(kept);
         code.gap();
         code.block(&formatted(quote!(#(#functions)*)));
+    }
+
+    /// A method that takes anything and gives what its caller wants.
+    fn bare_head(&self, name: &str) -> TokenStream {
+        let (name, error) = (tokens(&ident(name)), tokens(error(self.config)));
+        quote! {
+            fn #name<'a, P: Send + 'a, R: Send + 'a>(
+                &'a mut self,
+                params: P,
+            ) -> impl std::future::Future<Output = Result<R, #error>> + Send + 'a
+        }
     }
 
     /// The nouns of what is kept in traits.
@@ -261,17 +296,6 @@ fn arguments(segment: &syn::PathSegment) -> impl Iterator<Item = &syn::GenericAr
         _ => None,
     };
     list.into_iter().flatten()
-}
-
-/// A method that takes anything and gives what its caller wants.
-fn bare_head(name: &str) -> TokenStream {
-    let name = tokens(&ident(name));
-    quote! {
-        fn #name<'a, P: Send + 'a, R: Send + 'a>(
-            &'a mut self,
-            params: P,
-        ) -> impl std::future::Future<Output = Result<R, sqlx::Error>> + Send + 'a
-    }
 }
 
 fn bare_body() -> TokenStream {

@@ -247,7 +247,7 @@ fn held(config: &Config, dialect: Dialect, param: &Param) -> String {
 
 /// How a driver's row becomes the table's.
 fn read(code: &mut Code, config: &Config, dialect: Dialect, table: &Named<'_>) {
-    let of = rows::driver_row(dialect);
+    let of = rows::driver_row(config, dialect);
     code.gap();
     feature(code, config, dialect);
     line!(code, "{LINTS}");

@@ -3,7 +3,7 @@
 //! Between a library's type and what SQLite holds stands a number of microseconds, so that every library needs two
 //! functions for each type, and every form two for all libraries.
 
-use crate::config::{Config, Decimals, Libraries, Times};
+use crate::config::{Config, Decimals, Driver, Libraries, Times};
 use crate::dialect::Dialect;
 use crate::infer::{Param, ResultColumn, Signature};
 use crate::types::{Base, Form, Of, Stored};
@@ -49,6 +49,7 @@ pub(super) fn pg_record(config: &Config, base: &Base) -> Option<&'static str> {
         Of::DateTime => "diglot_support::PgDateTime",
         Of::Date => "diglot_support::PgDate",
         Of::TimeOfDay => "diglot_support::PgTime",
+        Of::Decimal if config.generate.driver == Driver::Pair => "diglot_support::PgDecimal",
         Of::Decimal | Of::Uuid => return None,
     })
 }
@@ -66,6 +67,10 @@ pub(super) fn bound(config: &Config, dialect: Dialect, param: &Param, value: &st
         (Dialect::Sqlite, Of::Decimal) => format!("diglot_support::decimal_text(&{value}, {:?})", stored?.scale),
         (Dialect::Sqlite, _) => {
             format!("diglot_support::{}(diglot_support::{word}_value({value}))", writer(stored?.form))
+        }
+        (Dialect::Pg, Of::Decimal) if config.generate.driver == Driver::Pair => {
+            let scale = stored.and_then(|stored| stored.scale);
+            format!("diglot_support::PgDecimal(diglot_support::decimal_text(&{value}, {scale:?}))")
         }
         (Dialect::Pg, Of::Decimal) => match stored.and_then(|stored| stored.scale) {
             Some(scale) => format!("diglot_support::decimal_rounded(&{value}, {scale})"),
@@ -144,6 +149,9 @@ pub(super) fn read(config: &Config, dialect: Dialect, column: &ResultColumn, val
             };
             Some(format!("{read}.and_then(|value| diglot_support::{word}({name:?}, value))"))
         }
+        Dialect::Pg if of == Of::Decimal && config.generate.driver == Driver::Pair => {
+            Some(format!("diglot_support::decimal({name:?}, {value}.0)"))
+        }
         // sqlx gives it digits behind the point in fours.
         Dialect::Pg if of == Of::Decimal && config.libraries().decimals == Decimals::BigDecimal => {
             let stored: Stored = column.sqlite.as_ref()?.stored()?;
@@ -176,9 +184,20 @@ impl Uses {
         uses
     }
 
-    /// The times as the driver of Postgres reads them, where no macro does.
-    pub(super) fn on_pg(self) -> Option<&'static str> {
-        self.times.then_some(include_str!("support/pg_times.in"))
+    /// What Postgres sends of them and gets, where no macro of sqlx knows it.
+    pub(super) fn on_pg(self, driver: Driver) -> Vec<&'static str> {
+        let mut texts = Vec::new();
+        if self.times {
+            texts.push(include_str!("support/pg_times.in"));
+            texts.push(match driver {
+                Driver::Sqlx => include_str!("support/pg_times_sqlx.in"),
+                Driver::Pair => include_str!("support/pg_times_tokio.in"),
+            });
+        }
+        if self.decimals && driver == Driver::Pair {
+            texts.push(include_str!("support/pg_decimal.in"));
+        }
+        texts
     }
 
     /// The texts of the functions.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::code::{Code, line};
-use super::functions::{Bodies, is_shared, output_of, traits};
+use super::functions::{Bodies, error, is_shared, output_of, traits};
 use super::{Api, LINTS, params, structs};
-use crate::config::Traits;
+use crate::config::{Config, Traits};
 use crate::infer::Signature;
 use crate::names::{camel, ident};
 use crate::page::Cardinality;
@@ -30,18 +30,22 @@ pub(super) fn of_nothing(code: &mut Code, style: &structs::Style, signature: &Si
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &Bodies<'_>) {
     all_of_them(code, style, api, bodies);
     code.gap();
-    code.block(&TRAIT.replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)));
+    code.block(
+        &TRAIT
+            .replace("sqlx::Error", error(api.config))
+            .replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)),
+    );
     for signature in api.functions.iter().map(|function| function.signature).filter(|signature| is_value(signature)) {
         let own = || format!("{}::{}Params", ident(&signature.noun), camel(&signature.name));
         let (path, params) = match params::path(api.config, signature) {
             Some(path) => (Cow::Owned(path.replace("<'a>", "<'_>")), "self"),
             None => (Cow::Owned(own()), ""),
         };
-        implementation(code, &path, &signature.name, &output_of(signature), params);
+        implementation(code, api.config, (&path, &signature.name), &output_of(api.config, signature), params);
     }
     if let Bodies::Stubs(kept) = bodies {
         for (name, path, output) in kept.values() {
-            implementation(code, &path, &name, &output, "self");
+            implementation(code, api.config, (&path, &name), &output, "self");
         }
     }
 }
@@ -61,7 +65,7 @@ fn all_of_them(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &
     line!(code, "impl<T: {bounds} + ?Sized> Statements for T {{}}");
 }
 
-fn implementation(code: &mut Code, path: &str, name: &str, output: &str, params: &str) {
+fn implementation(code: &mut Code, config: &Config, (path, name): (&str, &str), output: &str, params: &str) {
     code.gap();
     line!(code, "{LINTS}");
     code.open(format_args!("impl Statement for {path} {{"));
@@ -71,7 +75,7 @@ fn implementation(code: &mut Code, path: &str, name: &str, output: &str, params:
     code.list(
         "fn run<'a, S: Statements + ?Sized>(",
         &["&'a self", "on: &'a mut S"],
-        ") -> impl std::future::Future<Output = Result<Self::Output, sqlx::Error>> + Send + 'a {",
+        &format!(") -> impl std::future::Future<Output = Result<Self::Output, {}>> + Send + 'a {{", error(config)),
     );
     code.inside(|code| line!(code, "on.{}({params})", ident(name)));
     code.close("}");

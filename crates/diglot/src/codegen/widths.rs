@@ -1,12 +1,19 @@
 //! What Postgres gives in one of several widths: a `real` is read as it is and widened, and so is a list of `integer`.
 
+use crate::config::Driver;
 use crate::dialect::Dialect;
 use crate::infer::{ResultColumn, Signature};
 use crate::types::Base;
 
 use super::types;
 
-const MACRO: &str = include_str!("support/pg_widths.in");
+/// The macro by which the types are made that hold the widest of several.
+fn of_driver(driver: Driver) -> &'static str {
+    match driver {
+        Driver::Sqlx => include_str!("support/pg_widths.in"),
+        Driver::Pair => include_str!("support/pg_widths_tokio.in"),
+    }
+}
 
 /// The type that the driver of Postgres reads such a value as.
 pub(super) fn record(dialect: Dialect, given: &Base) -> Option<&'static str> {
@@ -27,7 +34,7 @@ pub(super) fn widened(dialect: Dialect, given: &Base, field: &str) -> String {
 }
 
 /// What the columns of all statements need.
-pub(super) fn conversions<'s>(signatures: impl Iterator<Item = &'s Signature>) -> Vec<&'static str> {
+pub(super) fn conversions<'s>(driver: Driver, signatures: impl Iterator<Item = &'s Signature>) -> Vec<&'static str> {
     let columns = signatures.flat_map(|signature| &signature.columns);
     let given = |column: &ResultColumn| types::driver(Dialect::Pg, column.on(Dialect::Pg), &column.ty.base);
     let all: Vec<Base> = columns.map(given).collect();
@@ -39,5 +46,5 @@ pub(super) fn conversions<'s>(signatures: impl Iterator<Item = &'s Signature>) -
     .filter(|(base, _)| all.contains(base))
     .map(|(_, text)| text)
     .collect();
-    if texts.is_empty() { texts } else { [&[MACRO], texts.as_slice()].concat() }
+    if texts.is_empty() { texts } else { [&[of_driver(driver)], texts.as_slice()].concat() }
 }

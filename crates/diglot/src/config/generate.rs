@@ -18,6 +18,8 @@ pub struct Generate {
     /// Whether any is wanted. Without it pages are compared, and nothing is asked for that only the API needs.
     #[serde(skip)]
     pub enabled: bool,
+    /// The drivers that are called.
+    pub driver: Driver,
     /// How statements are called.
     pub queries: Queries,
     /// Whether there is one trait or one per noun.
@@ -34,6 +36,18 @@ pub struct Generate {
     pub either: bool,
     /// Which query builder gets the tables that both databases have.
     pub tables: Tables,
+}
+
+/// The drivers that are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Driver {
+    /// sqlx, for both databases.
+    #[serde(rename = "sqlx")]
+    Sqlx,
+    /// rusqlite for SQLite, tokio-postgres for Postgres.
+    #[serde(rename = "rusqlite+tokio-postgres")]
+    Pair,
 }
 
 /// Which query builder gets the tables that both databases have.
@@ -98,6 +112,7 @@ impl Default for Generate {
     fn default() -> Self {
         Self {
             enabled: true,
+            driver: Driver::Sqlx,
             queries: Queries::Checked,
             traits: Traits::One,
             params: Ownership::Owned,
@@ -140,6 +155,12 @@ impl Generate {
         if let Some(path) = self.derive.iter().find(|path| syn::parse_str::<syn::Path>(path).is_err()) {
             return Some(("derive".to_owned(), format!("`{path}` is not the path of a trait")));
         }
+        if self.driver != Driver::Sqlx && self.queries.is_macro() {
+            return Some(("queries".to_owned(), "the macros are sqlx's: write `checked` or `plain`".to_owned()));
+        }
+        if self.driver != Driver::Sqlx && self.tables != Tables::None {
+            return Some(("tables".to_owned(), "rows of built queries are read by sqlx alone".to_owned()));
+        }
         let is_visible = match syn::parse_str::<syn::Visibility>(&self.visibility) {
             Ok(syn::Visibility::Public(_)) => true,
             // A path is the same in every module when it begins at the crate.
@@ -158,7 +179,12 @@ impl Generate {
 
     /// Whether a file's stem can be the name of a module beside those that are generated anyway.
     pub(crate) fn is_free(&self, noun: &str) -> bool {
-        let is_own = noun == "either" && self.either || noun == "tables" && self.tables != Tables::None;
+        let is_own = match noun {
+            "either" => self.either,
+            "tables" => self.tables != Tables::None,
+            "sqlite" | "pg" | "rusqlite" | "tokio_postgres" => self.driver == Driver::Pair,
+            _ => false,
+        };
         names::is_module_name(noun) && !is_own
     }
 
