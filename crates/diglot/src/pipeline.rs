@@ -54,6 +54,7 @@ use weighing::Grounds;
 pub use baseline_draft::{BaselineDraft, draft_baseline};
 pub use facing::{Facing, facing};
 pub use memory::{Memory, Opened};
+pub use naming::propose_names;
 pub use read_project::{Partial, ReadProject};
 pub use schemas::propose_storage;
 pub use weighing::Weighed;
@@ -223,13 +224,6 @@ fn is_cause(finding: &Diagnostic) -> bool {
 
 fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|finding| finding.severity == Severity::Error)
-}
-
-/// Lines of `[names]`, of which each brings together several statements that face nothing: a pattern of names on the SQLite
-/// pages, and that on the Postgres pages.
-pub fn propose_names(inputs: &Inputs) -> Vec<(String, String)> {
-    let found = &mut Vec::new();
-    naming::proposed(inputs, bare_pages(inputs, found))
 }
 
 /// The pages as they stand in the files.

@@ -18,6 +18,7 @@ pub(super) fn error(code: &mut Code, style: &structs::Style, config: &Config) {
         true => text.replace(&format!("{slot}\n"), ""),
         false => text.replace(slot, by),
     });
+    let text = text.replace("{\n}", "{}");
     let text = either::gated(config, &text).replace("pub ", &format!("{} ", style.seen));
     code.gap();
     code.block(doc);

@@ -195,12 +195,12 @@ fn near(order: Order) {
 }
 "#;
         let expected = [
-            "page_id: SELECT id FROM lot ORDER BY id",
-            "page_bay: SELECT id FROM lot ORDER BY bay",
-            "page_at: SELECT id FROM lot ORDER BY at",
-            "near: SELECT bay FROM lot ORDER BY at",
-            "near_case_2: SELECT bay FROM lot ORDER BY at DESC LIMIT 9",
-            "near_case_3: SELECT bay FROM lot",
+            "page_select_lot_id: SELECT id FROM lot ORDER BY id",
+            "page_select_lot_bay: SELECT id FROM lot ORDER BY bay",
+            "page_select_lot_at: SELECT id FROM lot ORDER BY at",
+            "near_select_lot: SELECT bay FROM lot ORDER BY at",
+            "near_select_lot_case_2: SELECT bay FROM lot ORDER BY at DESC LIMIT 9",
+            "near_select_lot_case_3: SELECT bay FROM lot",
         ];
         assert_eq!(statements("lot.rs", rust), expected);
     }

@@ -60,7 +60,7 @@ pub(super) struct Composed {
     /// The names of lists so far.
     lists: Vec<String>,
     conditions: usize,
-    /// How much of the next part belongs to what is left out.
+    /// How much of what comes next belongs to what is left out.
     passed: usize,
 }
 
@@ -88,12 +88,16 @@ impl Composed {
                 // Lists and choices are written out before.
                 Piece::List { place, .. } | Piece::Choice { place, .. } => whole.push("", place),
                 Piece::Hole { path, code, place } => {
-                    let next = match pieces.get(at + 1) {
-                        Some(Piece::Known { text, .. }) => text.as_str(),
-                        Some(piece) => piece.code(),
-                        None => "",
+                    // A literal with escapes is in several pieces.
+                    let known = |piece: &Piece| match piece {
+                        Piece::Known { text, .. } => Some(text.clone()),
+                        _ => None,
                     };
-                    whole.fill(path, code, place, next, built);
+                    let mut next: String = pieces[at + 1..].iter().map_while(known).collect();
+                    if let (true, Some(piece)) = (next.is_empty(), pieces.get(at + 1)) {
+                        next = piece.code().to_owned();
+                    }
+                    whole.fill(path, code, place, &next, built);
                 }
             }
         }
@@ -101,7 +105,8 @@ impl Composed {
     }
 
     fn push(&mut self, text: &str, place: &Range<usize>) {
-        let mut from = std::mem::take(&mut self.passed);
+        let mut from = self.passed.min(text.len());
+        self.passed -= from;
         if self.is_within_value {
             // What stands in the quotes of a value belongs to it.
             let Some(end) = text.find('\'') else { return };

@@ -519,14 +519,14 @@ fn find(params: &mut Vec<Value>, bay: Option<&str>) {
 fn a_schema_may_begin_with_what_sets_the_session() {
     let text = "const A: &str = \"PRAGMA user_version = 3;\\nCREATE TABLE lot (id TEXT);\";\n\
                 const B: &str = \"BEGIN EXCLUSIVE TRANSACTION; CREATE TABLE bay (id TEXT); COMMIT\";\n\
-                const C: &str = \"PRAGMA user_version\";\nfn d() { run(&format!(\"CREATE TABLE {}.crate (id TEXT)\", space)) }\n";
+                const C: &str = \"PRAGMA user_version\";\nfn d() { run(&format!(\"CREATE TABLE {} (id TEXT)\", crate_name)) }\n";
     let file = read("lot.rs", text, Role::Schema);
     assert!(schema(&file).contains("CREATE TABLE lot (id TEXT);"), "{}", schema(&file));
     assert!(schema(&file).contains("CREATE TABLE bay (id TEXT);"), "{}", schema(&file));
     assert!(!schema(&file).contains("crate"), "{}", schema(&file));
     assert_eq!(statements("lot.rs", text), pairs(&[]));
     let told: Vec<&str> = file.embedded.iter().map(|one| one.unread.as_str()).collect();
-    assert_eq!(told, ["CREATE TABLE {space}.crate (id TEXT)"]);
+    assert_eq!(told, ["CREATE TABLE {crate_name} (id TEXT)"]);
     assert!(file.embedded.iter().all(|one| file.text.get(one.range.clone()).is_some()));
 }
 

@@ -8,8 +8,8 @@
 //! # The same
 //!
 //! ```text
-//! sqlite: UPDATE numbered SET word = 'a' WHERE rowid = (SELECT rowid FROM numbered WHERE word > 'b' ORDER BY word LIMIT 1)
-//! pg:     UPDATE numbered SET word = 'a' WHERE word = (SELECT word FROM numbered WHERE word > 'b' ORDER BY word LIMIT 1)
+//! sqlite: DELETE FROM numbered WHERE rowid IN (SELECT rowid FROM numbered WHERE word > 'b')
+//! pg:     DELETE FROM numbered WHERE word IN (SELECT word FROM numbered WHERE word > 'b')
 //! sqlite: DELETE FROM numbered WHERE id IN (SELECT id FROM numbered WHERE word > 'b')
 //! pg:     DELETE FROM numbered WHERE word IN (SELECT word FROM numbered WHERE word > 'b')
 //! ```

@@ -19,10 +19,14 @@ use crate::project::Inputs;
 use crate::rule;
 use crate::source::{FileId, Sources, Span};
 
-pub(super) use proposed::proposed;
-
 /// Words at the end of a name that only say that it is one of a statement.
 const STATEMENTS: [&str; 6] = ["stmt", "statement", "sql", "query", "qry", "cmd"];
+
+/// Lines of `[names]`, of which each brings together several statements that face nothing: a pattern of names on the SQLite
+/// pages, and that on the Postgres pages.
+pub fn propose_names(inputs: &Inputs) -> Vec<(String, String)> {
+    proposed::proposed(inputs, super::bare_pages(inputs, &mut Vec::new()))
+}
 
 /// A name without the words that say which database it is for, and that it is a statement's.
 fn neutral(name: &str) -> String {

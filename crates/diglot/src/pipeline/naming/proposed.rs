@@ -12,7 +12,7 @@ use crate::project::Inputs;
 const LEAST: usize = 2;
 
 /// Lines of `[names]`: a pattern of the SQLite pages, and that of the Postgres pages.
-pub(crate) fn proposed(inputs: &Inputs, mut pages: Vec<Page>) -> Vec<(String, String)> {
+pub(super) fn proposed(inputs: &Inputs, mut pages: Vec<Page>) -> Vec<(String, String)> {
     tell_apart(inputs, &mut pages);
     apply(inputs, &mut pages, &mut Vec::new());
     let names = Both::of(|dialect| names_of(&pages, dialect));
@@ -56,8 +56,17 @@ fn best(alone: &Both<Alone>) -> Option<Line> {
         let ends = |of: fn(&(String, String)) -> &String| pairs.iter().map(of).collect::<BTreeSet<_>>().len();
         pairs.len() >= LEAST && ends(|pair| &pair.0) == pairs.len() && ends(|pair| &pair.1) == pairs.len()
     };
-    let clear = patterns.into_iter().filter(|(_, pairs)| is_clear(pairs));
-    clear.max_by_key(|((sqlite, pg), pairs)| (pairs.len(), usize::MAX - sqlite.len() - pg.len()))
+    let clear: Vec<Line> = patterns.into_iter().filter(|(_, pairs)| is_clear(pairs)).collect();
+    // Nor does one where another, which brings as many together, gives some of them to other statements.
+    let parts = |one: &(String, String), other: &(String, String)| (one.0 == other.0) != (one.1 == other.1);
+    let is_alone = |line: &&Line| {
+        let against = |other: &Line| {
+            other.1.len() >= line.1.len() && line.1.iter().any(|one| other.1.iter().any(|another| parts(one, another)))
+        };
+        !clear.iter().any(against)
+    };
+    let alone = clear.iter().filter(is_alone);
+    alone.max_by_key(|((sqlite, pg), pairs)| (pairs.len(), usize::MAX - sqlite.len() - pg.len())).cloned()
 }
 
 /// `find_lot_qry` beside `find_lot_query`.
