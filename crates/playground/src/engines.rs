@@ -1,10 +1,10 @@
 //! Both engines, as the page brings them.
 
 use diglot::dialect::Both as OfBoth;
+use diglot::{EmittedText, Inputs};
 use diglot_tools::prove::{
     Answer, Case, Difference, Engines, Judge, Ran, RanBoth, Relations, SqliteJob, SqliteSchema, Subject, Trouble,
 };
-use diglot::{EmittedText, Inputs};
 
 use crate::pg::Pg;
 use crate::sqlite::Connection;

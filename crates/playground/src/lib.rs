@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 use diglot::dialect::Dialect;
 use diglot::evidence::{Evidence, Record, VERSION, Verdict};
+use diglot::source::SourceFile;
+use diglot::{Compiled, Inputs};
 use diglot_tools::mutate::Changer;
 use diglot_tools::prove::Prover;
-use diglot::source::SourceFile;
 use diglot_tools::verdict::Trial;
-use diglot::{Compiled, Inputs};
 use serde::Deserialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -5,10 +5,10 @@ mod wire;
 use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::dialect::Dialect;
+use diglot::{EmittedText, Inputs};
 use diglot_tools::prove::{
     Answer, Case, Fault, PgJob, PgSchema, PgTypes, Ran, Rows, Subject, Value, mentioned, pg_arguments, pg_types,
 };
-use diglot::{EmittedText, Inputs};
 
 use wire::{Reply, Table};
 

@@ -2,11 +2,11 @@
 
 use diglot::diagnostic::Diagnostic;
 use diglot::dialect::Dialect;
-use diglot_tools::editor::Lines;
 use diglot::evidence::{Verdict, Witness};
 use diglot::render;
 use diglot::source::{SourceFile, Span};
 use diglot::{Compiled, Detail, Inputs, Weighed};
+use diglot_tools::editor::Lines;
 use serde_json::{Value, json};
 
 /// The findings as the command line prints them, the places under which they stand, and what is known of each pair.

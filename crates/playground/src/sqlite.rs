@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use diglot::dialect::Dialect;
+use diglot::{EmittedText, Inputs};
 use diglot_tools::prove::{
     CHECK, ENDLESS, Fault, MOST_ROWS, NOT_NULL, REFERENCE, Rows, SqliteConnection, SqliteSchema, UNIQUE, Value,
     mentioned,
 };
-use diglot::{EmittedText, Inputs};
 use serde::Deserialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
