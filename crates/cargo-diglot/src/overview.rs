@@ -199,10 +199,11 @@ mod tests {
             rule: rule.name.to_owned(),
             seal: String::new(),
         };
-        let mut compiled = Compiled::default();
-        compiled.diagnostics = subjects.iter().map(finding).collect();
-        compiled.keys = subjects.iter().map(key).collect();
-        compiled
+        Compiled {
+            diagnostics: subjects.iter().map(finding).collect(),
+            keys: subjects.iter().map(key).collect(),
+            ..Compiled::default()
+        }
     }
 
     #[test]
