@@ -287,7 +287,7 @@ fn some(schema: &str) {
         let expected = [
             "some_select_lot: SELECT id FROM lot WHERE bay = $1",
             "some_delete_lot: DELETE FROM lot",
-            "some_select_lot_2: built: SELECT id FROM lot AS {owner}",
+            "some_select_lot_2: built: SELECT {owner}.id FROM lot AS {owner}",
         ];
         assert_eq!(statements("lot.rs", rust), expected);
     }

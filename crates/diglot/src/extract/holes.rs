@@ -121,22 +121,24 @@ impl Composed {
 
     /// Whether a part is the schema before a name, which is left out: `"{schema}".lot`, `{schema}.lot`.
     fn qualifies(&mut self, next: &str) -> bool {
-        let opened = ['"', '`'].into_iter().find(|quote| self.text.ends_with(*quote));
-        let before = self.text.trim_end_matches(['"', '`']).trim_end();
+        // A quote that is written with an escape has a blank behind it.
+        let shown = self.text.trim_end();
+        let opened = ['"', '`'].into_iter().find(|quote| shown.ends_with(*quote)).map(|quote| (quote, shown.len() - 1));
+        let before = shown.trim_end_matches(['"', '`']).trim_end();
         if !["FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ON", "ONLY", "EXISTS", "REFERENCES"]
             .contains(&place::last_word(before).as_str())
         {
             return false;
         }
         let rest = match opened {
-            Some(quote) => next.strip_prefix(quote).and_then(|rest| rest.strip_prefix('.')),
+            Some((quote, _)) => next.strip_prefix(quote).and_then(|rest| rest.trim_start().strip_prefix('.')),
             None if self.text.ends_with([' ', '\n', '\t', '(', ',']) => next.strip_prefix('.'),
             None => None,
         };
         let is_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '"' || c == '`');
         let Some(rest) = rest.filter(|rest| is_name(rest)) else { return false };
-        if opened.is_some() {
-            self.cut(self.text.len() - 1);
+        if let Some((_, at)) = opened {
+            self.cut(at);
         }
         self.passed = next.len() - rest.len();
         true
