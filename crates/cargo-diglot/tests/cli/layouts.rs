@@ -247,7 +247,7 @@ fn statements_of_programs_face_each_other_by_what_they_say() {
 #[test]
 fn a_schema_that_is_put_together_is_told() {
     let project = program("", "");
-    let text = "package store\nfunc make(space string) { exec(fmt.Sprintf(`CREATE TABLE %s.bay (id TEXT)`, space)) }\n";
+    let text = "package store\nfunc make(space string) { exec(fmt.Sprintf(`CREATE TABLE bay_%s (id TEXT)`, space)) }\n";
     project.write("src/post.go", text);
     let places = "[schema]\nsqlite = \"schema/lite.sql\"\npg = [\"schema/post.sql\", \"src/post.go\"]\n";
     project.write("diglot.toml", format!("{SETTINGS}[sql]\nsqlite = \"src/lite.go\"\npg = \"src/post.go\"\n{places}"));
@@ -354,5 +354,5 @@ fn a_crate_with_other_drivers_than_sqlx_keeps_them() {
     project.write("Cargo.toml", manifest.replace("[package]", "[dependencies.sqlx]\nversion = \"0.9\"\n\n[package]"));
     fs::remove_file(project.path("diglot.toml")).unwrap();
     project.run(&["init", "--no-prepare"]);
-    assert!(!project.read("diglot.toml").contains("driver"));
+    assert!(!project.read("diglot.toml").contains("\ndriver"));
 }
