@@ -59,8 +59,11 @@ mod project;
 mod resolve;
 mod rule;
 mod split;
+mod steps;
 mod value;
 
-pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
+pub use emitted::{
+    EmittedText, Holds, JoinedText, RowsOf, StepText, StepsGive, StepsText, TextColumn, TextParam, Variant,
+};
 pub use pipeline::{BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report, propose_storage};
 pub use project::{Detail, Inputs, Stats};

@@ -365,8 +365,9 @@ impl Call<'_> {
         line!(code, ".await");
         guarded(code, text);
         line!(code, "?;");
-        let sources: Vec<String> = joined.sources.iter().map(|(at, optional)| format!("({at}, {optional})")).collect();
-        code.list("let joined = diglot_support::joined(&returned, &[", &sources, "]);");
+        let source = |(at, optional): &(usize, bool)| format!("(diglot_support::of(&returned, {at}), {optional})");
+        let sources: Vec<String> = joined.sources.iter().map(source).collect();
+        code.list("let joined = diglot_support::joined(&[", &sources, "]);");
         let head = "fn of_parts(row: &[Option<&sqlx::sqlite::SqliteRow>]) -> Result<Record, sqlx::Error>";
         code.open(format_args!("{head} {{"));
         code.open(format_args!("Ok(Record {{"));
@@ -380,10 +381,8 @@ impl Call<'_> {
         code.close(&format!("}}{end}"));
     }
 
-    /// What puts the names of columns into errors.
     fn named(&self, code: &mut Code, open: &str, end: &str) {
-        let columns: Vec<String> = self.signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
-        code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
+        named(code, self.signature, open, end);
     }
 
     /// What the text binds, in the order of its numbers.
@@ -421,6 +420,12 @@ impl Call<'_> {
     }
 }
 
+/// What puts the names of columns into errors.
+pub(super) fn named(code: &mut Code, signature: &Signature, open: &str, end: &str) {
+    let columns: Vec<String> = signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
+    code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
+}
+
 /// A unit whose guard has no row did nothing and gives nothing.
 fn guarded(code: &mut Code, text: &EmittedText) {
     if text.guarded {
@@ -430,7 +435,7 @@ fn guarded(code: &mut Code, text: &EmittedText) {
 
 /// The text of the only variant, or the choice between variants by the parameters that are given. `of_text` writes a
 /// text between what stands before it and behind it.
-fn chosen(
+pub(super) fn chosen(
     code: &mut Code,
     signature: &Signature,
     texts: &[&EmittedText],

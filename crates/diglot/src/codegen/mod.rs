@@ -8,6 +8,7 @@ mod counts;
 mod either;
 mod enums;
 mod functions;
+mod in_steps;
 mod keys;
 mod list;
 mod page;
@@ -106,6 +107,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     values::definitions(&mut code, &style, api, bodies);
     support::error(&mut code, &style);
     either::module(&mut code, &style, api, bodies);
+    in_steps::module(&mut code, &style, api, bodies);
     tables::module(&mut code, &style, api);
     let uses = times::Uses::of(api.signatures());
     let decodes = !api.config.generate.queries.is_macro() || !api.tables.is_empty();
@@ -116,9 +118,15 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
         conversions.push(support::GUARD);
     }
     let is_joined = |function: &Function<'_>| function.texts.iter().any(|text| text.joined.is_some());
-    let joined = either::gated(api.config, support::JOINED);
-    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_joined) {
-        conversions.push(&joined);
+    let returned = either::gated(api.config, support::RETURNED);
+    let is_real = matches!(bodies, functions::Bodies::Real);
+    let has_joined = is_real && api.functions.iter().any(is_joined);
+    let has_steps = is_real && api.functions.iter().any(in_steps::takes_steps);
+    if has_joined {
+        conversions.push(&returned);
+    }
+    if has_joined || has_steps {
+        conversions.push(support::JOINED);
     }
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(|function| counts::has(function.signature))
     {
@@ -132,6 +140,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
         conversions.push(list::CONVERSIONS);
     }
     let on_pg = uses.on_pg().filter(|_| decodes).into_iter().chain(widths::conversions(api.signatures()));
+    let on_pg = on_pg.chain(has_steps.then_some(in_steps::CARRIED));
     support::module(&mut code, api.config, &conversions, &on_pg.collect::<Vec<_>>());
     (0..depth).for_each(|_| code.close("}"));
     code.finish()

@@ -214,22 +214,19 @@ pub(super) fn unless_required<T: Default>(error: sqlx::Error) -> Result<T, sqlx:
 }
 "#;
 
-/// What joins the rows that the statements of a unit of SQLite return.
-pub(super) const JOINED: &str = r#"#[sqlite]
-type Returned = Vec<Vec<sqlx::sqlite::SqliteRow>>;
-
-/// Runs every statement of a text, and gives what each returned.
+/// What runs a unit of SQLite whose rows are joined.
+pub(super) const RETURNED: &str = r#"/// Runs every statement of a text, and gives what each returned.
 #[sqlite]
 pub(super) async fn returned<'q, A>(
     connection: &mut sqlx::SqliteConnection,
     query: sqlx::query::Query<'q, sqlx::Sqlite, A>,
     count: usize,
-) -> Result<Returned, sqlx::Error>
+) -> Result<Vec<Vec<sqlx::sqlite::SqliteRow>>, sqlx::Error>
 where
     A: 'q + Send + sqlx::IntoArguments<sqlx::Sqlite>,
 {
     let mut found = sqlx::Executor::fetch_many(connection, query);
-    let mut returned: Returned = Vec::with_capacity(count);
+    let mut returned = Vec::with_capacity(count);
     let mut open = Vec::new();
     while let Some(next) = std::future::poll_fn(|task| futures_core::Stream::poll_next(found.as_mut(), task)).await {
         match next? {
@@ -240,20 +237,23 @@ where
     Ok(returned)
 }
 
-/// Every row of one with every row of the others; one that may have none is left out then.
+/// The rows that a statement of the text returned; none of one that was not run.
 #[sqlite]
-pub(super) fn joined<'r>(
-    returned: &'r [Vec<sqlx::sqlite::SqliteRow>],
-    sources: &[(usize, bool)],
-) -> Vec<Vec<Option<&'r sqlx::sqlite::SqliteRow>>> {
+pub(super) fn of(returned: &[Vec<sqlx::sqlite::SqliteRow>], at: usize) -> Vec<&sqlx::sqlite::SqliteRow> {
+    returned.get(at).map_or_else(Vec::new, |rows| rows.iter().collect())
+}
+"#;
+
+/// What joins the rows that several statements returned.
+pub(super) const JOINED: &str = r#"/// Every row of one with every row of the others; one that may have none is left out then.
+pub(super) fn joined<'r, R>(sources: &[(Vec<&'r R>, bool)]) -> Vec<Vec<Option<&'r R>>> {
     let mut joined = vec![Vec::new()];
-    for (at, optional) in sources {
-        let rows = returned.get(*at).map_or(&[][..], Vec::as_slice);
-        let mut beside: Vec<Option<&sqlx::sqlite::SqliteRow>> = rows.iter().map(Some).collect();
+    for (rows, optional) in sources {
+        let mut beside: Vec<Option<&'r R>> = rows.iter().copied().map(Some).collect();
         if beside.is_empty() && *optional {
             beside.push(None);
         }
-        let with = |row: &Vec<Option<&'r sqlx::sqlite::SqliteRow>>| {
+        let with = |row: &Vec<Option<&'r R>>| {
             let row = row.clone();
             beside.iter().map(move |other| row.iter().copied().chain([*other]).collect()).collect::<Vec<Vec<_>>>()
         };
@@ -262,12 +262,13 @@ pub(super) fn joined<'r>(
     joined
 }
 
-#[sqlite]
-pub(super) fn value<'r, T>(row: Option<&'r sqlx::sqlite::SqliteRow>, place: usize) -> Result<Option<T>, sqlx::Error>
+pub(super) fn value<'r, R, T>(row: Option<&'r R>, place: usize) -> Result<Option<T>, sqlx::Error>
 where
-    T: sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
+    R: sqlx::Row,
+    usize: sqlx::ColumnIndex<R>,
+    T: sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>,
 {
-    row.map_or(Ok(None), |row| sqlx::Row::try_get(row, place))
+    row.map_or(Ok(None), |row| row.try_get(place))
 }
 "#;
 

@@ -30,18 +30,21 @@ pub(super) fn of_nothing(code: &mut Code, style: &structs::Style, signature: &Si
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &Bodies<'_>) {
     all_of_them(code, style, api, bodies);
     code.gap();
-    code.block(&TRAIT.replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)));
-    for signature in api.functions.iter().map(|function| function.signature).filter(|signature| is_value(signature)) {
+    let takes = if api.config.distributed.is_some() { TAKES_STEPS } else { "" };
+    let text = TRAIT.replace("    // steps\n", takes);
+    code.block(&text.replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)));
+    for function in api.functions.iter().filter(|function| is_value(function.signature)) {
+        let (signature, takes_steps) = (function.signature, super::in_steps::takes_steps(function));
         let own = || format!("{}::{}Params", ident(&signature.noun), camel(&signature.name));
         let (path, params) = match params::path(api.config, signature) {
             Some(path) => (Cow::Owned(path.replace("<'a>", "<'_>")), "self"),
             None => (Cow::Owned(own()), ""),
         };
-        implementation(code, &path, &signature.name, &output_of(signature), params);
+        implementation(code, &path, (&signature.name, takes_steps), &output_of(signature), params);
     }
     if let Bodies::Stubs(kept) = bodies {
         for (name, path, output) in kept.values() {
-            implementation(code, &path, &name, &output, "self");
+            implementation(code, &path, (&name, false), &output, "self");
         }
     }
 }
@@ -61,12 +64,15 @@ fn all_of_them(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &
     line!(code, "impl<T: {bounds} + ?Sized> Statements for T {{}}");
 }
 
-fn implementation(code: &mut Code, path: &str, name: &str, output: &str, params: &str) {
+fn implementation(code: &mut Code, path: &str, (name, takes_steps): (&str, bool), output: &str, params: &str) {
     code.gap();
     line!(code, "{LINTS}");
     code.open(format_args!("impl Statement for {path} {{"));
     line!(code, "type Output = {output};");
     line!(code, "const NAME: &'static str = {name:?};");
+    if takes_steps {
+        line!(code, "const TAKES_STEPS: bool = true;");
+    }
     code.gap();
     code.list(
         "fn run<'a, S: Statements + ?Sized>(",
@@ -84,6 +90,7 @@ pub trait Statement: Send + Sync {
     type Output: Send;
     /// Its name.
     const NAME: &'static str;
+    // steps
 
     /// Runs it: one call to the database.
     fn run<'a, S: Statements + ?Sized>(
@@ -91,3 +98,7 @@ pub trait Statement: Send + Sync {
         on: &'a mut S,
     ) -> impl std::future::Future<Output = Result<Self::Output, sqlx::Error>> + Send + 'a;
 }";
+
+const TAKES_STEPS: &str = "    /// Whether it is several calls on [`in_steps::Connection`], which belong into one transaction.
+    const TAKES_STEPS: bool = false;
+";
