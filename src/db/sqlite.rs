@@ -15,7 +15,6 @@ use sqlx::{Connection as _, SqlitePool};
 
 use super::dialect::{Dialect, Kind, Operation, Sqlite, Store, SubscriptionWords};
 use super::executor::block_on;
-use super::in_steps::InSteps;
 use super::inspect;
 use super::migrate::{MigrationError, sqlite_index_names, sqlite_schema_state};
 use super::opening::{Opening, primary_code};
@@ -27,6 +26,7 @@ use crate::column::PartitionNumber;
 use crate::db::error::transport;
 use crate::metric;
 use crate::model::manage::{Inspection, SchemaState};
+use crate::statements::Statement;
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;
@@ -55,7 +55,7 @@ impl Dialect for Sqlite {
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> =
         Some((0, "execution partition mismatch under single-writer SQLite"));
 
-    fn run<'a, S: InSteps>(
+    fn run<'a, S: Statement>(
         connection: &'a mut SqliteConnection,
         statement: &'a S,
     ) -> impl Future<Output = Result<S::Output, sqlx::Error>> + Send + 'a {

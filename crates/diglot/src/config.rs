@@ -217,6 +217,11 @@ impl Config {
         let by_column = if has_key { Placement::Distributed } else { Placement::Local };
         Some(self.placement.get(table).copied().unwrap_or(by_column))
     }
+
+    /// Whether statements take steps where the tables are spread: the functions that take them call sqlx.
+    pub(crate) fn takes_steps(&self) -> bool {
+        self.distributed.is_some() && self.generate.driver == Driver::Sqlx
+    }
 }
 
 /// Whether a pattern with at most one star in it stands for a name.

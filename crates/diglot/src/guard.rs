@@ -84,7 +84,7 @@ pub(crate) fn questions<'t>(part: &'t Part, name: &str) -> Vec<&'t Expr> {
 }
 
 /// Whether a SELECT gives one row at most: a key of every table is given by values that do not depend on its row.
-pub(crate) fn gives_one(tables: &BTreeMap<String, Table>, select: &Select) -> bool {
+pub fn gives_one(tables: &BTreeMap<String, Table>, select: &Select) -> bool {
     one_of(tables, select, select.filter.iter().flat_map(Expr::conjuncts).collect())
 }
 

@@ -65,10 +65,13 @@ pub mod resolve;
 pub mod rule;
 #[doc(hidden)]
 pub mod split;
+mod steps;
 #[doc(hidden)]
 pub mod value;
 
-pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
+pub use emitted::{
+    EmittedText, Holds, JoinedText, RowsOf, StepText, StepsGive, StepsText, TextColumn, TextParam, Variant,
+};
 pub use pipeline::{
     BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report, propose_names, propose_storage,
 };

@@ -54,7 +54,7 @@ use head::Column;
 use stored::{Ctes, Stored};
 use words::Element;
 
-pub(crate) use crate::guard::gives_one;
+pub use crate::guard::gives_one;
 pub(crate) use asked_for_truth::all_asked_for_truth;
 pub use equal::ALL as EQUIVALENCES;
 pub(crate) use equal::patterns;

@@ -219,7 +219,8 @@ mod tests {
         let (sqlite, found) = diglot::schema::read(&sources, &[file], Dialect::Sqlite);
         assert!(found.is_empty(), "{found:?}");
         let column = TableColumn::plain("day", Base::Text);
-        let pg = Schema { dialect: Dialect::Pg, ..sqlite.clone() };
+        let mut pg = sqlite.clone();
+        pg.dialect = Dialect::Pg;
         (Checks::of(&Both { sqlite, pg }, judge), column)
     }
 

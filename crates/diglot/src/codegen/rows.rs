@@ -111,15 +111,26 @@ pub(super) fn driver_row(config: &Config, dialect: Dialect) -> &'static str {
     }
 }
 
-/// `let joined`, the rows that the statements of a unit returned, side by side, and `fn of_parts`, which makes a record of
-/// some: `kept` is what one of them is until then.
-pub(super) fn of_parts(code: &mut Code, config: &Config, signature: &Signature, joined: &JoinedText, kept: &str) {
-    let sources: Vec<String> = joined.sources.iter().map(|(at, optional)| format!("({at}, {optional})")).collect();
-    code.list("let joined = diglot_support::joined(&returned, &[", &sources, "]);");
+/// Of the rows that the statements of a unit returned those that are joined, and whether there may be none.
+pub(super) fn sources(joined: &JoinedText) -> Vec<String> {
+    let source = |(at, optional): &(usize, bool)| format!("(diglot_support::of(&returned, {at}), {optional})");
+    joined.sources.iter().map(source).collect()
+}
+
+/// `let joined`, the rows of `sources` side by side, and `fn of_parts`, which makes a record of some: for each column it
+/// says which of them has it at which place, and `kept` is what one of them is until then.
+pub(super) fn of_parts(
+    code: &mut Code,
+    (config, signature): (&Config, &Signature),
+    sources: &[String],
+    columns: &[(usize, usize)],
+    kept: &str,
+) {
+    code.list("let joined = diglot_support::joined(&[", sources, "]);");
     let error = functions::error(config);
     code.open(format_args!("fn of_parts(row: &[Option<&{kept}>]) -> Result<Record, {error}> {{"));
     code.open(format_args!("Ok(Record {{"));
-    for (column, (source, place)) in signature.columns.iter().zip(&joined.columns) {
+    for (column, (source, place)) in signature.columns.iter().zip(columns) {
         let read = match config.generate.driver {
             Driver::Sqlx => format!("diglot_support::value(row[{source}], {place})"),
             Driver::Pair => format!("diglot_support::sqlite::value(row[{source}], {place}, {:?})", column.name),

@@ -135,14 +135,19 @@ pub(super) fn guard(driver: Driver) -> &'static str {
     }
 }
 
-/// What joins the rows that the statements of a unit of SQLite return, and what it needs of its driver.
-pub(super) fn joined(driver: Driver) -> [&'static str; 2] {
-    let own = match driver {
-        Driver::Sqlx => include_str!("support/joined_sqlx.in"),
-        Driver::Pair => include_str!("support/joined_rusqlite.in"),
-    };
-    [include_str!("support/joined.in"), own]
+/// What joins the rows that several statements returned.
+pub(super) const JOINED: &str = include_str!("support/joined.in");
+
+/// What runs a unit of SQLite whose rows are joined.
+pub(super) fn returned(driver: Driver) -> &'static str {
+    match driver {
+        Driver::Sqlx => include_str!("support/returned_sqlx.in"),
+        Driver::Pair => include_str!("support/returned_rusqlite.in"),
+    }
 }
+
+/// What reads values of rows that are joined, of either database of sqlx.
+pub(super) const JOINED_SQLX: &str = include_str!("support/joined_sqlx.in");
 
 #[cfg(test)]
 mod tests {

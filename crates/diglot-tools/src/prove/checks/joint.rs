@@ -250,11 +250,10 @@ mod tests {
             unique_in_part: Vec::new(),
             foreign: Vec::new(),
         };
+        let mut pg = sqlite.clone();
+        pg.dialect = Dialect::Pg;
         (
-            Checks::of(
-                &Both { pg: Schema { dialect: Dialect::Pg, ..sqlite.clone() }, sqlite },
-                &Judge::new(|query| judged(query).map(|holds| Value::Int(holds.into()))),
-            ),
+            Checks::of(&Both { sqlite, pg }, &Judge::new(|query| judged(query).map(|holds| Value::Int(holds.into())))),
             table,
         )
     }
