@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::code::{Code, line};
 use super::stubs::Stubs;
-use super::{Api, Function, LINTS, counts, enums, feature, list, params, rows, structs};
+use super::{Api, Function, LINTS, calls, counts, enums, feature, list, params, rows, structs};
 use crate::config::{Config, Traits};
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, JoinedText, TextParam};
@@ -110,9 +110,14 @@ pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
         let is_stream = signature.cardinality == Cardinality::Stream;
         let word = if is_stream { "fn" } else { "async fn" };
         let mut arguments = vec![format!("connection: &'a mut {}", connection(dialect))];
-        arguments.extend(taken(config, signature));
+        let (list, output) = match function.one {
+            Some(one) => (calls::argument(config, one), format!("Result<{}, sqlx::Error>", calls::output(one))),
+            None => (None, output(signature)),
+        };
+        arguments.extend(taken(config, signature).filter(|_| list.is_none()));
+        arguments.extend(list);
         let open = format!("{} {word} {}<'a>(", style.seen, ident(&signature.name));
-        code.list(&open, &arguments, &format!(") -> {} {{", output(signature)));
+        code.list(&open, &arguments, &format!(") -> {output} {{"));
         code.inside(|code| match bodies {
             Bodies::Real => body(code, config, function, dialect, "connection"),
             Bodies::Stubs(_) if is_stream => stub(code, signature),
@@ -132,12 +137,13 @@ pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
 
 /// The modules of conversions and of structs that these functions name.
 fn nouns<'f>(config: &Config, functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> {
-    let with_structs = functions.iter().map(|function| function.signature);
+    let with_structs = functions.iter().map(|function| function.one.unwrap_or(function.signature));
     let named: BTreeSet<&str> = with_structs
         .filter(|signature| !signature.params.is_empty() || signature.rows.is_some() || !signature.columns.is_empty())
         .map(|signature| signature.noun.as_str())
         .collect();
-    let enums = super::enums::named(config, functions.iter().map(|function| function.signature));
+    let enums =
+        super::enums::named(config, functions.iter().map(|function| function.one.unwrap_or(function.signature)));
     let enums = enums.into_iter().map(Cow::Owned);
     let conversions = std::iter::once(Cow::Borrowed("diglot_support"));
     conversions.chain(named.into_iter().map(ident)).chain(enums).collect()
@@ -228,12 +234,17 @@ fn unused_params(code: &mut Code, signature: &Signature) {
 fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dialect, connection: &str) {
     let signature = function.signature;
     let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
-    let Some(first) = texts.first() else { return };
+    let Some(first) = texts.first() else {
+        if let Some(list) = function.list {
+            calls::single(code, list, signature, connection);
+        }
+        return;
+    };
     let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
-    rows::conversion(code, config, dialect, signature);
+    rows::conversion(code, config, dialect, function);
     counts::check(code, config, dialect, signature, &statement);
-    list::prepare(code, config, dialect, signature, &statement);
-    let call = Call { config, signature, connection };
+    list::prepare(code, config, dialect, function, &statement);
+    let call = Call { config, function, connection };
     let all = |code: &mut Code| {
         chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.all(code, text, open, end));
     };
@@ -243,7 +254,7 @@ fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dial
     match signature.cardinality {
         Cardinality::One | Cardinality::Opt | Cardinality::Many if signature.rows.is_some() => {
             all(code);
-            list::answers(code, config, signature, &statement);
+            list::answers(code, config, dialect, function, &statement);
         }
         Cardinality::One => {
             few(code);
@@ -276,7 +287,7 @@ fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dial
 /// How the texts of a function are handed to the driver.
 struct Call<'a> {
     config: &'a Config,
-    signature: &'a Signature,
+    function: &'a Function<'a>,
     connection: &'a str,
 }
 
@@ -370,7 +381,7 @@ impl Call<'_> {
         let head = "fn of_parts(row: &[Option<&sqlx::sqlite::SqliteRow>]) -> Result<Record, sqlx::Error>";
         code.open(format_args!("{head} {{"));
         code.open(format_args!("Ok(Record {{"));
-        for (column, (source, place)) in self.signature.columns.iter().zip(&joined.columns) {
+        for (column, (source, place)) in self.function.signature.columns.iter().zip(&joined.columns) {
             line!(code, "{}: diglot_support::value(row[{source}], {place})?,", ident(&column.name));
         }
         code.close("})");
@@ -382,16 +393,17 @@ impl Call<'_> {
 
     /// What puts the names of columns into errors.
     fn named(&self, code: &mut Code, open: &str, end: &str) {
-        let columns: Vec<String> = self.signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
+        let columns: Vec<String> =
+            self.function.signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
         code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
     }
 
     /// What the text binds, in the order of its numbers.
     fn binds(&self, text: &EmittedText) -> Vec<String> {
-        let (config, signature) = (self.config, self.signature);
+        let (config, signature) = (self.config, self.function.signature);
         let bind = |used: &TextParam| {
             let param = || signature.params.iter().find(|param| param.name == used.name);
-            list::bind(config, text.dialect, signature, used)
+            list::bind(config, text.dialect, self.function, used)
                 .or_else(|| Some(params::bind(config, text.dialect, used.digits, ("params", param()?))))
         };
         let spare = std::iter::repeat_n("None::<i64>".to_owned(), text.spare);
