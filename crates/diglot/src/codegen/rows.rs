@@ -45,7 +45,8 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
         let pg = if dialect == Dialect::Pg { times::pg_record(config, &given) } else { None };
         let pg = pg.or_else(|| widths::record(dialect, &given));
         // rusqlite reads an id where it stands, and sqlx makes a list of its bytes.
-        let is_id = config.generate.driver == Driver::Pair && (&given, &column.ty.base) == (&Base::Bytes, &Base::Uuid);
+        let is_rusqlite = config.generate.driver == Driver::Pair && dialect == Dialect::Sqlite;
+        let is_id = is_rusqlite && (&given, &column.ty.base) == (&Base::Bytes, &Base::Uuid);
         let own = if is_id { Some("[u8; 16]") } else { pg };
         let ty = own.map_or_else(|| types::plain(config.libraries(), &given), Cow::Borrowed);
         line!(code, "{}: Option<{ty}>,", ident(&column.name));
