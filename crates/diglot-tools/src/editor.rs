@@ -41,9 +41,9 @@ pub struct Place {
 /// A project that somebody works on. A check after a change works only on statements that changed.
 ///
 /// ```
-/// use diglot::editor::{Desk, Place};
-/// use diglot::source::SourceFile;
 /// use diglot::Inputs;
+/// use diglot::source::SourceFile;
+/// use diglot_tools::editor::{Desk, Place};
 ///
 /// let mut inputs = Inputs::default();
 /// for (path, text) in [
