@@ -6,7 +6,6 @@
 
 mod rows;
 
-use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
@@ -78,11 +77,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         nullable: column.ty.nullable,
         declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
-    let numbers: Vec<Vec<usize>> = match dialect {
-        Dialect::Sqlite => parts.iter().map(|part| numbers(part).into_iter().collect()).collect(),
-        Dialect::Pg => Vec::new(),
-    };
-    let (spare, place) = (spare(&numbers, &params), page.raw.name_span);
+    let (spare, place) = (spare(dialect, &parts, &params), page.raw.name_span);
     let (constant, columns) = (page.tree.is_constant(), columns.collect());
     EmittedText {
         noun,
@@ -93,7 +88,6 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         sql,
         places,
         parts,
-        numbers,
         guarded,
         result,
         joined,
@@ -160,24 +154,17 @@ fn declares(page: &PageOf<'_>, column: &str) -> bool {
     )
 }
 
-/// How many arguments more than parameters the driver needs for a unit of SQLite whose statements have these numbers: one
-/// for every number that a statement skips below its greatest.
-fn spare(numbers: &[Vec<usize>], params: &[TextParam]) -> usize {
-    if numbers.len() < 2 {
+/// How many arguments more than parameters the driver needs for a unit: one for every number that a statement skips
+/// below its greatest.
+fn spare(dialect: Dialect, parts: &[String], params: &[TextParam]) -> usize {
+    if dialect != Dialect::Sqlite || parts.len() < 2 {
         return 0;
     }
-    let skipped = numbers.iter().map(|numbers| numbers.last().map_or(0, |greatest| greatest - numbers.len()));
+    let skipped = parts.iter().map(|part| {
+        let numbers = lexer::numbers(part);
+        numbers.last().map_or(0, |greatest| greatest - numbers.len())
+    });
     skipped.sum::<usize>().saturating_sub(params.len())
-}
-
-/// The numbers of the parameters that a text of SQLite has.
-fn numbers(text: &str) -> BTreeSet<usize> {
-    let tokens = lexer::tokens(text, Dialect::Sqlite);
-    let number = |pair: &[lexer::Token]| {
-        let is_mark = pair[0].end == pair[1].start && text.get(pair[0].start..pair[0].end) == Some("?");
-        is_mark.then(|| text.get(pair[1].start..pair[1].end)?.parse().ok()).flatten()
-    };
-    tokens.windows(2).filter_map(number).collect()
 }
 
 /// A piece of a text that the driver gets in other words.

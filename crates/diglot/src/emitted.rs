@@ -31,9 +31,6 @@ pub struct EmittedText {
     /// Each of its SQL statements alone, without the leading comment, numbered as in the whole.
     #[serde(skip)]
     pub parts: Vec<String>,
-    /// For each of `parts` of a text of SQLite, the numbers of the parameters that it has.
-    #[serde(skip)]
-    pub numbers: Vec<Vec<usize>>,
     /// Whether the first of `parts` asks the unit's guard, and ends the text with an error if that has no row.
     pub guarded: bool,
     /// Which of `parts` returns rows; none where they are joined.

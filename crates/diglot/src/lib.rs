@@ -19,10 +19,10 @@ pub mod config;
 pub mod diagnostic;
 pub mod dialect;
 pub mod evidence;
+pub mod extract;
 pub mod fix;
 pub mod history;
-#[doc(hidden)]
-pub mod locks;
+pub mod infer;
 pub mod operations;
 pub mod page;
 pub mod render;
@@ -32,25 +32,19 @@ pub mod source;
 pub mod tree;
 pub mod types;
 
-mod cache;
-mod codegen;
+// What only `diglot-tools` of the same version may name.
 #[doc(hidden)]
 pub mod compare;
-mod depth;
 #[doc(hidden)]
 pub mod digest;
 #[doc(hidden)]
 pub mod emit;
 #[doc(hidden)]
 pub mod emitted;
-mod engine;
-pub mod extract;
 #[doc(hidden)]
 pub mod facts;
-mod grammar;
-mod guard;
-pub mod infer;
-mod joined;
+#[doc(hidden)]
+pub mod locks;
 #[doc(hidden)]
 pub mod names;
 #[doc(hidden)]
@@ -67,6 +61,14 @@ pub mod rule;
 pub mod split;
 #[doc(hidden)]
 pub mod value;
+
+mod cache;
+mod codegen;
+mod depth;
+mod engine;
+mod grammar;
+mod guard;
+mod joined;
 
 pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
 pub use pipeline::{

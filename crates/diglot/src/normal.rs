@@ -61,11 +61,13 @@ pub(crate) use equal::patterns;
 pub(crate) use gate::asks;
 pub(crate) use handed_over::Order;
 pub(crate) use head::{Head, Place, Relation};
-pub use inner_in_effect::{drops_rows_without, effective_join};
+pub use inner_in_effect::drops_rows_without;
+pub(crate) use inner_in_effect::effective_join;
 pub(crate) use no_offset::offset;
 pub(crate) use node::Node;
 pub(crate) use words::{Form, Function, Op, Read, Target};
-pub use write_lock::{ends_with_write, row_locks};
+pub use write_lock::ends_with_write;
+pub(crate) use write_lock::row_locks;
 
 /// What a statement's names mean while it is brought into normal form.
 pub(crate) struct Names<'t> {

@@ -27,7 +27,6 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
         sql: format!("/* job.{name} {dialect} */ {sql}"),
         places: Vec::new(),
         parts,
-        numbers: Vec::new(),
         guarded: false,
         result,
         joined: None,

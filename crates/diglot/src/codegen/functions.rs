@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::code::{Code, line};
 use super::stubs::Stubs;
-use super::{Api, Function, LINTS, enums, feature, list, pair, params, rows, sqlx, structs};
+use super::{Api, Function, LINTS, counts, enums, feature, list, pair, params, rows, sqlx, structs};
 use crate::config::{Config, Driver, Traits};
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, TextParam};
@@ -285,6 +285,23 @@ pub(super) fn stub(code: &mut Code, config: &Config, signature: &Signature) {
 fn unused_params(code: &mut Code, config: &Config, signature: &Signature) {
     let given = given(config, signature);
     given.split(", ").filter(|name| !name.is_empty()).for_each(|name| line!(code, "let _ = {name};"));
+}
+
+/// What the body of a function begins with, whichever driver it calls; gives the dialect's texts, and the statement's name in
+/// quotes.
+pub(super) fn opened<'f>(
+    code: &mut Code,
+    config: &Config,
+    function: &Function<'f>,
+    dialect: Dialect,
+) -> Option<(Vec<&'f EmittedText>, String)> {
+    let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
+    let first = texts.first()?;
+    let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
+    rows::conversion(code, config, dialect, function.signature);
+    counts::check(code, config, dialect, function.signature, &statement);
+    list::prepare(code, config, dialect, function.signature, &statement);
+    Some((texts, statement))
 }
 
 /// What a text binds, in the order of its numbers.

@@ -1,14 +1,15 @@
 //! Functions that call rusqlite for SQLite, where nothing waits, and tokio-postgres for Postgres, in a module for each.
 
 use super::code::{Code, line};
-use super::functions::{binds, chosen, given};
-use super::{Function, counts, list, rows};
+use super::functions::{binds, chosen, given, opened};
+use super::{Function, list, rows};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, JoinedText};
 use crate::infer::Signature;
 use crate::names::ident;
 use crate::page::Cardinality;
+use crate::split::lexer;
 use crate::types::Base;
 
 /// The body of a method of both: the function of the dialect's module.
@@ -22,12 +23,7 @@ pub(super) fn call(code: &mut Code, config: &Config, signature: &Signature, dial
 /// The body of a function of a dialect's module.
 pub(super) fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dialect) {
     let signature = function.signature;
-    let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
-    let Some(first) = texts.first() else { return };
-    let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
-    rows::conversion(code, config, dialect, signature);
-    counts::check(code, config, dialect, signature, &statement);
-    list::prepare(code, config, dialect, signature, &statement);
+    let Some((texts, statement)) = opened(code, config, function, dialect) else { return };
     let call = Call { config, signature };
     let run = |code: &mut Code, open: &str, way: Way| {
         chosen(code, signature, &texts, open, ";", |code, text, open, end| match dialect {
@@ -115,9 +111,9 @@ impl Call<'_> {
     fn on_sqlite(&self, code: &mut Code, text: &EmittedText, way: Way, (open, end): (&str, &str)) {
         let binds = binds(self.config, self.signature, text);
         let (mark, _) = text.sql.split_once("*/ ").unwrap_or_default();
-        let prepare = |code: &mut Code, at: usize, part: &str| {
+        let prepare = |code: &mut Code, part: &str| {
             line!(code, "let mut statement = connection.prepare_cached({:?})?;", format!("{mark}*/ {part}"));
-            for number in text.numbers.get(at).into_iter().flatten() {
+            for number in lexer::numbers(part) {
                 let Some(bind) = binds.get(number - 1) else { continue };
                 line!(code, "diglot_support::sqlite::bind(&mut statement, {number}, &{bind})?;");
             }
@@ -127,7 +123,7 @@ impl Call<'_> {
             |way: Way| format!("diglot_support::sqlite::{}({connection}&mut statement{})?", way.name(), way.rest());
         if let [part] = text.parts.as_slice() {
             code.open(format_args!("{open}{{"));
-            prepare(code, 0, part);
+            prepare(code, part);
             line!(code, "{}", run(way));
             code.close(&format!("}}{end}"));
             return;
@@ -145,7 +141,7 @@ impl Call<'_> {
             // Its later statements run only when they are asked for, so all rows of a unit are read.
             let way = if way == Way::Few { Way::All } else { way };
             code.open(format_args!("{}{{", if is_result && way != Way::Each { "let rows = " } else { "" }));
-            prepare(code, at, part);
+            prepare(code, part);
             if at == 0 && text.guarded {
                 code.open(format_args!("if !diglot_support::sqlite::is_met(&mut statement)? {{"));
                 line!(code, "break 'unit Default::default();");

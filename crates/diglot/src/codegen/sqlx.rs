@@ -1,8 +1,8 @@
 //! Functions that call sqlx, for both databases.
 
 use super::code::{Code, line};
-use super::functions::{binds, chosen};
-use super::{Function, counts, list, rows};
+use super::functions::{binds, chosen, opened};
+use super::{Function, list, rows};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, JoinedText};
@@ -12,12 +12,7 @@ use crate::page::Cardinality;
 /// The body of a function on a connection of that name.
 pub(super) fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dialect, connection: &str) {
     let signature = function.signature;
-    let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
-    let Some(first) = texts.first() else { return };
-    let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
-    rows::conversion(code, config, dialect, signature);
-    counts::check(code, config, dialect, signature, &statement);
-    list::prepare(code, config, dialect, signature, &statement);
+    let Some((texts, statement)) = opened(code, config, function, dialect) else { return };
     let call = Call { config, signature, connection };
     let all = |code: &mut Code| {
         chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.all(code, text, open, end));

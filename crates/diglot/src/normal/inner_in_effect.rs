@@ -33,7 +33,7 @@ use crate::resolve::present_columns;
 use crate::tree::{Expr, JoinKind, Source};
 
 /// How a source joins, as the condition leaves it; an inner or cross join is its condition alone.
-pub fn effective_join(source: &Source, filter: Option<&Expr>) -> Option<JoinKind> {
+pub(crate) fn effective_join(source: &Source, filter: Option<&Expr>) -> Option<JoinKind> {
     match source.join.as_ref()?.kind {
         JoinKind::Inner | JoinKind::Cross => None,
         JoinKind::Left if drops_rows_without(source, filter) => None,

@@ -43,7 +43,7 @@ pub fn ends_with_write(page: &Statement) -> bool {
 }
 
 /// How many row locks of a page a writer would hold anyway.
-pub fn row_locks(page: &Statement) -> usize {
+pub(crate) fn row_locks(page: &Statement) -> usize {
     let queries = page.parts.iter().flat_map(|part| part.queries());
     queries.flat_map(|query| &query.locks).filter(|lock| gives_way(lock)).count()
 }

@@ -316,7 +316,7 @@ pub(super) fn line(dialect: Dialect, name: &str) -> Option<&'static Line> {
 }
 
 /// Whether a dialect's table, or that of both, has a function.
-pub fn knows_function(dialect: Dialect, name: &str) -> bool {
+pub(crate) fn knows_function(dialect: Dialect, name: &str) -> bool {
     line(dialect, name).is_some()
 }
 
@@ -326,7 +326,7 @@ pub fn is_aggregate(name: &str, args: usize) -> bool {
 }
 
 /// Whether an expression is an aggregate, or made of one by functions and operators.
-pub fn is_aggregate_call(expr: &Expr) -> bool {
+pub(crate) fn is_aggregate_call(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call { over: Some(_), .. } => false,
         ExprKind::Call { name, args, .. } => is_aggregate(name, args.len()) || args.iter().any(is_aggregate_call),

@@ -35,7 +35,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlparser::ast::{self, SetExpr};
 
-pub use self::functions::{is_aggregate, is_aggregate_call, knows_function};
+pub use self::functions::is_aggregate;
+pub(crate) use self::functions::{is_aggregate_call, knows_function};
 pub(crate) use self::scope::present_columns;
 pub use held::written;
 pub(crate) use numbered::facing_names;

@@ -3,6 +3,7 @@
 //! It is used for statement files and for migrations. It does not know keywords or operators; what SQL
 //! means is the parser's business.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::dialect::Dialect;
@@ -59,6 +60,16 @@ pub fn tokens(text: &str, dialect: Dialect) -> Vec<Token> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     tokens.extend(std::iter::from_fn(|| lexer.next()));
     tokens
+}
+
+/// The numbers of the parameters that a text of SQLite has.
+pub(crate) fn numbers(text: &str) -> BTreeSet<usize> {
+    let tokens = tokens(text, Dialect::Sqlite);
+    let number = |pair: &[Token]| {
+        let is_mark = pair[0].end == pair[1].start && text.get(pair[0].start..pair[0].end) == Some("?");
+        is_mark.then(|| text.get(pair[1].start..pair[1].end)?.parse().ok()).flatten()
+    };
+    tokens.windows(2).filter_map(number).collect()
 }
 
 /// The tokens of a part of a text, at their places in the whole.
