@@ -338,8 +338,7 @@ impl<'p, 't> Evaluator<'p, 't> {
             return Some(Expression { pieces, end, references, is_composed: false });
         }
         let unknown = self.unknown(at, path.clone(), at..end, depth);
-        let given = self.package.given(self.file, at, &path, depth);
-        let (piece, references) = given.map_or((unknown.clone(), Vec::new()), |given| given.instead_of(unknown));
+        let (piece, references) = self.package.instead_of(unknown, self.file, at, &path, depth);
         Some(Expression { pieces: vec![piece], end, references, is_composed: false })
     }
 
@@ -530,8 +529,7 @@ impl<'p, 't> Evaluator<'p, 't> {
                 }
                 None => Piece::Hole { path: name.to_owned(), code: name.to_owned(), place },
             };
-            let given = self.package.given(self.file, at, name, depth);
-            let (piece, references) = given.map_or((hole.clone(), Vec::new()), |given| given.instead_of(hole));
+            let (piece, references) = self.package.instead_of(hole, self.file, at, name, depth);
             return Some((vec![piece], references));
         };
         let is_here = read.file == self.file;

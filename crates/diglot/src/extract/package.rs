@@ -53,19 +53,8 @@ pub(super) struct Package<'t> {
 
 /// The texts that a function is given for one of its parameters.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+struct Given {
     items: Vec<Item>,
-}
-
-impl Given {
-    /// What stands where the parameter is named, which was taken for unknown, with the places of the texts.
-    pub(super) fn instead_of(self, unknown: Piece) -> (Piece, Vec<Reference>) {
-        let place = unknown.place().clone();
-        let references = self.items.iter().flat_map(|item| item.references.iter().copied()).collect();
-        let shown = |item: Item| Item { pieces: item.pieces.into_iter().map(|one| one.at(&place)).collect(), ..item };
-        let items = self.items.into_iter().map(shown).collect();
-        (Piece::Choice { items, instead: Some(Box::new(unknown)), place }, references)
-    }
 }
 
 /// How many calls of a function are told apart.
@@ -247,7 +236,7 @@ impl<'t> Package<'t> {
 
     /// The texts that all calls give a function for the parameter that is named at a token; none where a call gives what
     /// only the running program knows.
-    pub(super) fn given(&self, file: usize, at: usize, name: &str, depth: usize) -> Option<Given> {
+    fn given(&self, file: usize, at: usize, name: &str, depth: usize) -> Option<Given> {
         if file >= self.own || name.contains(['.', ':']) || is_too_deep(depth) {
             return None;
         }
@@ -268,6 +257,23 @@ impl<'t> Package<'t> {
         let given = self.gathered(&function.name, (parameter, parameters.len()), depth);
         self.given.borrow_mut().insert(key, given.clone());
         given
+    }
+
+    /// What stands where a parameter is named, which was taken for unknown: what all calls give it, with the places of these
+    /// texts, if that is known.
+    pub(super) fn instead_of(
+        &self,
+        unknown: Piece,
+        file: usize,
+        at: usize,
+        name: &str,
+        depth: usize,
+    ) -> (Piece, Vec<Reference>) {
+        let Some(Given { items }) = self.given(file, at, name, depth) else { return (unknown, Vec::new()) };
+        let place = unknown.place().clone();
+        let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
+        let instead = Some(Box::new(unknown));
+        (Piece::Choice { items, instead, place: place.clone() }.at(&place), references)
     }
 
     fn gathered(&self, function: &str, (parameter, count): (usize, usize), depth: usize) -> Option<Given> {

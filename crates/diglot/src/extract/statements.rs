@@ -259,9 +259,9 @@ fn grown(package: &Package<'_>, file: usize, found: Found) -> Vec<Found> {
             when => when != without,
         }
     };
-    let pieces = || additions.iter().flat_map(|one| &one.pieces).chain(&found.pieces).cloned().collect::<Vec<Piece>>();
-    let arms = lists::arms(&pieces());
-    let named = |arm: usize| if arms > 1 { lists::arm_name(&pieces(), arm) } else { String::new() };
+    let pieces: Vec<Piece> = additions.iter().flat_map(|one| &one.pieces).chain(&found.pieces).cloned().collect();
+    let arms = lists::arms(&pieces);
+    let named = |arm: usize| if arms > 1 { lists::arm_name(&pieces, arm) } else { String::new() };
     let base = variant(&found, &additions, &taken(0, When::If));
     let mut all: Vec<Found> = base.map(|base| Found { behind: named(0), ..base }).into_iter().collect();
     if is_open {

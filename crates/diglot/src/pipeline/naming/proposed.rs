@@ -16,7 +16,7 @@ pub(super) fn proposed(inputs: &Inputs, mut pages: Vec<Page>) -> Vec<(String, St
     tell_apart(inputs, &mut pages);
     apply(inputs, &mut pages, &mut Vec::new());
     let names = Both::of(|dialect| names_of(&pages, dialect));
-    let mut alone = Both::of(|dialect: Dialect| -> Alone {
+    let alone = Both::of(|dialect: Dialect| -> Alone {
         let statements = pages.iter().filter(|page| page.dialect == dialect).flat_map(|page| &page.statements);
         let of = statements.filter(|raw| !names[dialect.other()].contains(&raw.name)).map(|raw| {
             let text = raw.parts.first().map(|part| inputs.sources.text(part.span)).unwrap_or_default();
@@ -24,6 +24,11 @@ pub(super) fn proposed(inputs: &Inputs, mut pages: Vec<Page>) -> Vec<(String, St
         });
         of.collect()
     });
+    lines(alone)
+}
+
+/// The patterns, the one that brings the most together first.
+fn lines(mut alone: Both<Alone>) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     while let Some((pattern, pairs)) = best(&alone) {
         for (sqlite, pg) in &pairs {
@@ -95,16 +100,7 @@ mod tests {
 
     fn lines(sqlite: &[&str], pg: &[&str]) -> Vec<(String, String)> {
         let set = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), String::new())).collect();
-        let mut alone = Both { sqlite: set(sqlite), pg: set(pg) };
-        let mut lines = Vec::new();
-        while let Some((line, pairs)) = best(&alone) {
-            pairs.iter().for_each(|(sqlite, pg)| {
-                alone.sqlite.remove(sqlite);
-                alone.pg.remove(pg);
-            });
-            lines.push(line);
-        }
-        lines
+        super::lines(Both { sqlite: set(sqlite), pg: set(pg) })
     }
 
     #[test]
