@@ -6,7 +6,6 @@
 
 mod rows;
 
-
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
 use crate::guard;
