@@ -61,7 +61,6 @@ const WHOLE: [(&str, &str); 37] = [
     ("spread_signal_event_delete", "as the events of leases"),
     ("suspension_enter", "there are a few secrets"),
     ("suspension_enter_many", "there are a few secrets"),
-    ("suspension_enter_untold", "there are a few secrets"),
     ("trim_lease_event_delete", "an index of events by execution would be paid for by every lease"),
     ("trim_operator_event_delete", "as the events of leases"),
     ("trim_signal_event_delete", "as the events of leases"),
@@ -340,7 +339,7 @@ async fn pg_plan(connection: &mut PgConnection, text: &EmittedText) -> Value {
 /// The type of a parameter; a field of a list of rows is an array.
 fn pg_type(param: &TextParam) -> String {
     let name = type_name(&param.ty.base);
-    if matches!(param.holds, Holds::Field(_)) { format!("{name}[]") } else { name.to_owned() }
+    if matches!(param.holds, Holds::Field(_) | Holds::Handed(..)) { format!("{name}[]") } else { name.to_owned() }
 }
 
 fn type_name(base: &Base) -> &'static str {

@@ -30,16 +30,6 @@ WITH core AS (
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN lease CROSS JOIN core;
 
--- As `attempt_complete`, without its events: gives what these say of the execution.
--- name: attempt_complete_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- param: result bytes null
--- use: attempt_held
--- use: attempt_closed(outcome = 'success')
--- use: completed
--- use: told(source = fence)
-SELECT core.flow_id, told.namespace, told.instance_tag FROM core CROSS JOIN told;
-
 -- part: attempts_ended(:outcome)
 WITH attempt AS (
   INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_epoch, terminal_at_ms)
@@ -128,15 +118,6 @@ WITH core AS (
 -- use: failed
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN lease CROSS JOIN core;
-
--- As `attempt_fail`, without its events: gives what these say of the execution.
--- name: attempt_fail_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: attempt_held
--- use: attempt_closed(outcome = 'failed')
--- use: failed
--- use: told(source = fence)
-SELECT core.flow_id, told.namespace, told.instance_tag FROM core CROSS JOIN told;
 
 -- Ends several attempts and their executions with a failure, each another one's, as `attempt_complete_many` does with success.
 -- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
@@ -251,16 +232,3 @@ WITH core AS (
 -- use: attempt_cancelled
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN core LEFT JOIN lease ON true;
-
--- As `attempt_cancel`, without its events: gives what these say of the execution.
--- name: attempt_cancel_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- allow(stale-fence): an earlier statement of its transaction has locked the execution.
--- use: attempt_unended
--- use: attempt_cancelled
--- use: told(source = fence)
-SELECT core.flow_id, told.namespace, told.instance_tag,
-       EXISTS (SELECT 1 FROM ff_attempt AS held
-                WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
-                  AND held.attempt_index = :attempt_index) AS is_held
-  FROM core CROSS JOIN told;

@@ -126,13 +126,6 @@ SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms FROM unnest(CAST(:di
  ORDER BY wanted.value COLLATE "C"
     ON CONFLICT (partition_key, budget_id, dimensions_key) DO NOTHING;
 
--- Gives a budget the counter of a dimension.
--- name: budget_dimension_ensure :exec
--- only: pg — where the tables are spread, it stands in the place of a part of `budget_usage_ensure`.
-INSERT INTO ff_budget_usage (partition_key, budget_id, dimensions_key, current_value, updated_at_ms)
-VALUES (:partition_key, :budget_id, :dimensions_key, 0, :now_ms)
-    ON CONFLICT (partition_key, budget_id, dimensions_key) DO NOTHING;
-
 -- name: budget_usage_lock :many
 SELECT used.dimensions_key FROM ff_budget_usage AS used
  WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id
@@ -171,19 +164,6 @@ SELECT :partition_key, :budget_id, CAST(:execution_text AS uuid), given.key, CAS
   FROM jsonb_each_text(:deltas) AS given
  WHERE true
  ORDER BY given.key COLLATE "C"
-    ON CONFLICT (partition_key, budget_id, execution_id, dimensions_key) DO UPDATE
-   SET delta_total = CASE
-                       WHEN spent.delta_total > 9223372036854775807 - excluded.delta_total THEN 9223372036854775807
-                       ELSE spent.delta_total + excluded.delta_total
-                     END,
-       updated_at_ms = excluded.updated_at_ms;
-
--- Adds to what an execution spent of a budget in one dimension.
--- name: budget_dimension_spend :exec
--- only: pg — where the tables are spread, it stands in the place of a part of `budget_ledger_add`.
-INSERT INTO ff_budget_usage_by_exec AS spent
-       (partition_key, budget_id, execution_id, dimensions_key, delta_total, updated_at_ms)
-VALUES (:partition_key, :budget_id, :execution_id, :dimensions_key, :delta, :now_ms)
     ON CONFLICT (partition_key, budget_id, execution_id, dimensions_key) DO UPDATE
    SET delta_total = CASE
                        WHEN spent.delta_total > 9223372036854775807 - excluded.delta_total THEN 9223372036854775807

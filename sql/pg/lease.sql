@@ -171,14 +171,6 @@ SELECT member.ordinality, lease.event_id AS lease_event_id
   JOIN lease ON lease.execution_id = member.execution_text
  WHERE ff_expect_all(attempt.lease_epoch IS NOT NULL AND attempt.outcome IS NULL);
 
--- As `lease_renew`, without its events: gives what these say of the execution.
--- name: lease_renew_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: attempt_held
--- use: attempt_renewed
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;
-
 -- part: reseated
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
@@ -215,13 +207,6 @@ attempt AS (
 -- use: lease_event(source = seat, event = 'reclaimed')
 -- use: reseated
 SELECT attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
-
--- As `lease_reseat`, without its events: gives what these say of the execution.
--- name: lease_reseat_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: reseated
--- use: told(source = seat)
-SELECT attempt.lease_epoch, told.namespace, told.instance_tag FROM attempt CROSS JOIN told;
 
 -- name: lease_expired_list :many
 SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch, held.worker_instance_id,

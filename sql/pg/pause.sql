@@ -21,19 +21,3 @@ core AS (
 -- use: lease_event(source = fence, event = 'revoked')
 -- use: paused_until
 SELECT lease.event_id AS lease_event_id FROM lease;
-
--- As `pause_until`, without its events: gives what these say of the execution.
--- name: pause_until_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: attempt_held
--- use: paused_until
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;
-
--- As `pause_for_children`, without its events: gives what these say of the execution.
--- name: pause_for_children_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: attempt_held
--- use: paused_for_children
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;

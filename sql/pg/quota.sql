@@ -25,22 +25,6 @@ VALUES (:partition_key, :quota_policy_id, :execution_id, :now_ms, :expires_at_ms
     ON CONFLICT (partition_key, quota_policy_id, execution_id) DO UPDATE
    SET admitted_at_ms = excluded.admitted_at_ms, expires_at_ms = excluded.expires_at_ms;
 
--- Notes an admission in the window of a policy.
--- name: quota_window_insert :exec
--- only: pg — where the tables are spread, it stands in the place of a part of `quota_admit`.
-INSERT INTO ff_quota_window (partition_key, quota_policy_id, dimension, admitted_at_ms, execution_id)
-VALUES (:partition_key, :quota_policy_id, '', :now_ms, :execution_id)
-    ON CONFLICT (partition_key, quota_policy_id, dimension, admitted_at_ms, execution_id) DO NOTHING;
-
--- Notes that an execution is admitted.
--- name: quota_admitted_insert :exec
--- only: pg — where the tables are spread, it stands in the place of a part of `quota_admit`.
--- allow(lock-order): an earlier statement of its transaction has locked what it belongs to.
-INSERT INTO ff_quota_admitted (partition_key, quota_policy_id, execution_id, admitted_at_ms, expires_at_ms)
-VALUES (:partition_key, :quota_policy_id, :execution_id, :now_ms, :expires_at_ms)
-    ON CONFLICT (partition_key, quota_policy_id, execution_id) DO UPDATE
-   SET admitted_at_ms = excluded.admitted_at_ms, expires_at_ms = excluded.expires_at_ms;
-
 -- name: quota_stray_admitted_delete :rows
 WITH oldest AS (
   SELECT old.quota_policy_id, old.execution_id FROM ff_quota_admitted AS old

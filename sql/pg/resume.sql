@@ -85,13 +85,6 @@ SELECT member.ordinality, attempt.attempt_index, attempt.lease_epoch, lease.even
   JOIN lease ON lease.execution_id = member.execution_text
  WHERE ff_expect_all(attempt.lease_epoch IS NOT NULL AND attempt.outcome IS NULL);
 
--- As `resume_claim`, without its events: gives what these say of the execution.
--- name: resume_claim_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: resumed
--- use: told(source = seat)
-SELECT attempt.attempt_index, attempt.lease_epoch, told.namespace, told.instance_tag FROM attempt CROSS JOIN told;
-
 -- name: resume_lock :opt
 SELECT core.lifecycle_phase, core.deadline_at_ms FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id

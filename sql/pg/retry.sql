@@ -17,15 +17,6 @@ WITH core AS (
 -- use: retried_now
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- As `retry_now`, without its events: gives what these say of the execution.
--- name: retry_now_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: attempt_held
--- use: attempt_closed(outcome = 'retry')
--- use: retried_now
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;
-
 -- part: retried_later
 WITH attempt AS (
   UPDATE ff_attempt AS attempt
@@ -54,11 +45,3 @@ core AS (
 -- use: lease_event(source = fence, event = 'revoked')
 -- use: retried_later
 SELECT lease.event_id AS lease_event_id FROM lease;
-
--- As `retry_later`, without its events: gives what these say of the execution.
--- name: retry_later_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: attempt_held
--- use: retried_later
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;

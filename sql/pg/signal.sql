@@ -25,15 +25,6 @@ WITH suspended AS (
      FOR UPDATE OF core, suspension
 );
 
--- As `signal_append`, without its events: gives what these say of the execution.
--- name: signal_append_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- param: members json, seen_members text
--- use: signal_suspended
--- use: signal_noted
--- use: told(source = suspended)
-SELECT told.namespace, told.instance_tag FROM told;
-
 -- part: signal_resumed
 WITH waitpoint AS (
   DELETE FROM ff_waitpoint_pending
@@ -146,12 +137,3 @@ SELECT member.ordinality, event.event_id AS signal_event_id, completion.event_id
    AND (SELECT ff_close_waitpoints(array_agg(resumed.partition_key ORDER BY resumed.execution_id),
                                    array_agg(resumed.execution_id ORDER BY resumed.execution_id))
           FROM core AS resumed) IS NOT NULL;
-
--- As `signal_resume`, without its events: gives what these say of the execution.
--- name: signal_resume_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- param: members json, seen_members text
--- use: signal_suspended
--- use: signal_resumed
--- use: told(source = suspended)
-SELECT told.namespace, told.instance_tag FROM told;

@@ -154,47 +154,6 @@ SELECT member.ordinality, lease.event_id AS lease_event_id
   JOIN lease ON lease.execution_id = member.execution_text
  WHERE ff_expect_all(attempt.outcome = 'attempt_interrupted');
 
--- As `suspension_enter`, without its events: gives what these say of the execution.
--- name: suspension_enter_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- allow(stale-fence): a secret that is retired meanwhile still verifies, and who used the key has moved the epoch, which is locked.
--- param: idempotency_key text null, bare_key text null
--- use: suspension_fence
--- use: suspended
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;
-
--- Suspends an execution whose attempt was released.
--- name: suspension_insert :exec
--- only: pg — where the tables are spread, what is inserted beside other changes has a statement of its own.
--- allow(lock-order): the statement before it in its transaction has locked the execution.
--- param: condition json, timeout_at_ms i64 null
-INSERT INTO ff_suspension_current
-       (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition, satisfied_set,
-        member_map, timeout_behavior)
-VALUES (:partition_key, :execution_id, :suspension_id, :now_ms, :timeout_at_ms, :reason_code, :condition, '[]', '{}',
-        :timeout_behavior)
-    ON CONFLICT (partition_key, execution_id) DO UPDATE
-   SET suspension_id = excluded.suspension_id, suspended_at_ms = excluded.suspended_at_ms,
-       timeout_at_ms = excluded.timeout_at_ms, reason_code = excluded.reason_code, condition = excluded.condition,
-       satisfied_set = excluded.satisfied_set, member_map = excluded.member_map,
-       timeout_behavior = excluded.timeout_behavior;
-
--- Opens the first waitpoint of a suspension.
--- name: suspension_waitpoint_insert :exec
--- only: pg — where the tables are spread, what is inserted beside other changes has a statement of its own.
--- allow(lock-order): the statement before it in its transaction has locked the execution.
--- param: required_signal_names text[], timeout_at_ms i64 null
-INSERT INTO ff_waitpoint_pending
-       (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
-        required_signal_names, activated_at_ms)
-VALUES (:partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_ms, :timeout_at_ms, :waitpoint_key,
-        'active', :required_signal_names, :now_ms)
-    ON CONFLICT (partition_key, waitpoint_id) DO UPDATE
-   SET token_kid = excluded.token_kid, token = excluded.token, waitpoint_key = excluded.waitpoint_key,
-       state = excluded.state, required_signal_names = excluded.required_signal_names,
-       activated_at_ms = excluded.activated_at_ms;
-
 -- name: suspension_resumable_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT core.partition_key, core.execution_id, 'resumable',

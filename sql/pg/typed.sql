@@ -16,14 +16,6 @@ WITH fence AS (
 -- use: typed_live
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- As `typed_renew`, without its events: gives what these say of the execution.
--- name: typed_renew_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- use: typed_live
--- use: attempt_renewed
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;
-
 -- part: typed_unlapsed
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -55,16 +47,6 @@ WITH core AS (
 -- use: typed_unlapsed
 -- use: typed_completed
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id FROM completion CROSS JOIN lease;
-
--- As `typed_complete`, without its events: gives what these say of the execution.
--- name: typed_complete_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- param: result bytes null, lease_epoch i64 null
--- use: typed_unlapsed
--- use: attempt_closed(outcome = 'success')
--- use: typed_completed
--- use: told(source = fence)
-SELECT fence.flow_id, told.namespace, told.instance_tag FROM fence CROSS JOIN told;
 
 -- part: typed_held
 WITH fence AS (
@@ -99,16 +81,6 @@ WITH core AS (
 -- use: typed_failed
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id FROM completion CROSS JOIN lease;
 
--- As `typed_fail`, without its events: gives what these say of the execution.
--- name: typed_fail_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- param: lease_epoch i64 null
--- use: typed_held
--- use: attempt_closed(outcome = 'failed')
--- use: typed_failed
--- use: told(source = fence)
-SELECT fence.flow_id, told.namespace, told.instance_tag FROM fence CROSS JOIN told;
-
 -- part: typed_retried
 WITH core AS (
   UPDATE ff_exec_core AS core
@@ -135,16 +107,6 @@ WITH core AS (
 -- use: attempt_closed(outcome = 'failed')
 -- use: typed_retried
 SELECT lease.event_id AS lease_event_id FROM lease;
-
--- As `typed_retry`, without its events: gives what these say of the execution.
--- name: typed_retry_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- param: lease_epoch i64 null
--- use: typed_held
--- use: attempt_closed(outcome = 'failed')
--- use: typed_retried
--- use: told(source = fence)
-SELECT told.namespace, told.instance_tag FROM told;
 
 -- part: typed_granted
 WITH gate AS (
@@ -187,8 +149,8 @@ WITH attempt AS (
          started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
          policy = excluded.policy,
          raw_fields = held.raw_fields || excluded.raw_fields
-  RETURNING held.lease_epoch, CASE jsonb_typeof(held.raw_fields -> 'attempt_type')
-                                WHEN 'string' THEN held.raw_fields ->> 'attempt_type' END AS attempt_type
+  RETURNING held.lease_epoch, CASE WHEN jsonb_typeof(held.raw_fields -> 'attempt_type') = 'string'
+                                THEN held.raw_fields ->> 'attempt_type' END AS attempt_type
 );
 
 -- part: typed_claimed
@@ -223,33 +185,6 @@ used AS (
 -- use: typed_claim_attempt
 -- use: typed_claimed
 SELECT attempt.lease_epoch, attempt.attempt_type, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
-
--- As `typed_claim`, without its events: gives what these say of the execution.
--- name: typed_claim_untold :opt
--- only: pg — where the tables are spread, an event is written by a statement of its own.
--- param: lease_id text, deadline_at_ms i64 null
--- use: typed_granted
--- use: typed_claimed
--- use: told(source = gate)
-SELECT gate.attempt_state, told.namespace, told.instance_tag FROM gate CROSS JOIN told;
-
--- Leases the attempt of an execution that was claimed for a grant.
--- name: typed_claim_attempt_insert :one
--- only: pg — where the tables are spread, what is inserted beside other changes has a statement of its own.
--- allow(lock-order): the statement before it in its transaction has locked the execution.
--- param: policy json null
-INSERT INTO ff_attempt AS held
-       (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
-        started_at_ms, policy, raw_fields)
-VALUES (:partition_key, :execution_id, :attempt_index, :worker_id, :worker_instance_id, 1, :lease_expires_at_ms, :now_ms,
-        :policy, :attempt_fields)
-    ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-   SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
-       lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
-       started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
-       policy = excluded.policy,
-       raw_fields = held.raw_fields || excluded.raw_fields
-RETURNING lease_epoch;
 
 -- name: typed_lock :opt
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,

@@ -9,17 +9,6 @@ SELECT :partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_ms
                       ORDER BY signing.rotated_at_ms DESC, signing.kid COLLATE "C" LIMIT 1)
 RETURNING waitpoint_id;
 
--- Opens a waitpoint.
--- name: waitpoint_insert :one
--- only: pg — where the tables are spread, it stands in the place of a part of `waitpoint_create`.
--- param: required_signal_names text[]
-INSERT INTO ff_waitpoint_pending
-       (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
-        required_signal_names)
-VALUES (:partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_ms, :expires_at_ms, :waitpoint_key,
-        'pending', :required_signal_names)
-RETURNING waitpoint_id;
-
 -- Lists the open waitpoints of an execution in the order of their ids, strictly after a cursor.
 -- name: waitpoint_list :many
 SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state,

@@ -15,12 +15,11 @@ use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 use futures_core::future::BoxFuture;
 
 use super::abort::Abort;
-use super::in_steps::InSteps;
 use super::migrate::error::MigrationError;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
 use crate::column::PartitionNumber;
 use crate::model::manage::{Inspection, SchemaState};
-use crate::statements::Statements;
+use crate::statements::{Statement, Statements};
 
 /// The server database.
 #[cfg(feature = "postgres")]
@@ -79,7 +78,7 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     const SUBSCRIBE_SIGNAL_DELIVERY: SubscriptionWords;
 
     /// Runs a statement, in steps where the tables are spread.
-    fn run<'a, S: InSteps>(
+    fn run<'a, S: Statement>(
         connection: &'a mut Self::Connection,
         statement: &'a S,
     ) -> impl Future<Output = Result<S::Output, sqlx::Error>> + Send + 'a;
@@ -114,7 +113,7 @@ pub trait Dialect: Sized + Send + Sync + 'static {
 }
 
 /// What `in_steps!` does: the statement is that of its parameters, whose name stands there for readers.
-pub(crate) async fn called<D: Dialect, S: InSteps>(
+pub(crate) async fn called<D: Dialect, S: Statement>(
     connection: &mut D::Connection,
     name: &'static str,
     statement: &S,

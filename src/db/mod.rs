@@ -44,7 +44,8 @@ pub(crate) mod error;
 #[cfg(feature = "sqlite")]
 mod executor;
 pub(crate) mod fault;
-pub(crate) mod in_steps;
+#[cfg(feature = "postgres")]
+mod in_steps;
 mod inspect;
 #[cfg(feature = "postgres")]
 pub(crate) mod listen;

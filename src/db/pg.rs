@@ -33,7 +33,7 @@ use super::dialect::{
     Answers, Combined, Combines, Dialect, Kind, Operation, Patience, Plans, Postgres, Store, SubscriptionWords,
 };
 use super::fault::Step;
-use super::in_steps::{self, InSteps};
+use super::in_steps;
 use super::inspect;
 use super::is_sweeping;
 use super::listen::Listener;
@@ -49,7 +49,7 @@ use crate::db::error::{Abort, transport};
 use crate::metric;
 use crate::model::manage::{Inspection, SchemaState};
 use crate::statements::event::{EventHoldersParams, EventWritersParams};
-use crate::statements::pg_only;
+use crate::statements::{self, Statement, pg_only};
 
 /// A wait for somebody's row or table that took longer than it may.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
@@ -83,8 +83,11 @@ impl Dialect for Postgres {
         SubscriptionWords { unavailable: "pg.subscribe_signal_delivery", foreign_cursor: FOREIGN_CURSOR };
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> = None;
 
-    async fn run<'a, S: InSteps>(connection: &'a mut PgConnection, statement: &'a S) -> Result<S::Output, sqlx::Error> {
-        if in_steps::is_spread() { statement.in_steps(connection).await } else { statement.run(connection).await }
+    async fn run<'a, S: Statement>(connection: &'a mut PgConnection, statement: &'a S) -> Result<S::Output, sqlx::Error> {
+        if !in_steps::is_spread() {
+            return statement.run(connection).await;
+        }
+        statement.run(&mut statements::in_steps::Connection::from(connection)).await
     }
 
     fn is_transient(error: &sqlx::Error) -> bool {

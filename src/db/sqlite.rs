@@ -15,7 +15,6 @@ use sqlx::{Connection as _, SqlitePool};
 
 use super::dialect::{Dialect, Kind, Operation, Sqlite, Store, SubscriptionWords};
 use super::executor::block_on;
-use super::in_steps::InSteps;
 use super::inspect;
 use super::migrate::{MigrationError, sqlite_index_names, sqlite_schema_state};
 use super::opening::{Opening, primary_code};
@@ -55,7 +54,7 @@ impl Dialect for Sqlite {
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> =
         Some((0, "execution partition mismatch under single-writer SQLite"));
 
-    fn run<'a, S: InSteps>(
+    fn run<'a, S: Statement>(
         connection: &'a mut SqliteConnection,
         statement: &'a S,
     ) -> impl Future<Output = Result<S::Output, sqlx::Error>> + Send + 'a {

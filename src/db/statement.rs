@@ -7,7 +7,6 @@ use futures_core::future::BoxFuture;
 use super::dialect::{Combined, Combines};
 use super::dialect::{Dialect, Kind, Operation, Patience, Store};
 use super::error::Abort;
-use super::in_steps::InSteps;
 use super::{Db, Wakes};
 use crate::statements::Statement;
 
@@ -48,7 +47,7 @@ impl<D: Dialect> Db<D> {
     /// Runs one that writes an event, and lists what to tell after the commit if it gave a row.
     pub(crate) async fn unit_telling<S, R, W>(&self, statement: S, tell: W) -> Result<Option<R>, EngineError>
     where
-        S: InSteps + Statement<Output = Option<R>> + 'static,
+        S: Statement<Output = Option<R>> + 'static,
         R: Send + 'static,
         W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
     {
@@ -59,7 +58,7 @@ impl<D: Dialect> Db<D> {
     #[cfg(feature = "postgres")]
     pub(crate) async fn combined_telling<S, R, W>(&self, statement: S, tell: W) -> Result<Option<R>, EngineError>
     where
-        S: InSteps + Statement<Output = Option<R>> + Combines<Answer = Option<R>>,
+        S: Statement<Output = Option<R>> + Combines<Answer = Option<R>>,
         R: Send + 'static,
         W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
     {
@@ -134,12 +133,16 @@ where
         self.kind
     }
 
+    fn takes_steps(&self) -> bool {
+        S::TAKES_STEPS
+    }
+
     fn patience(&self) -> Patience {
         self.patience
     }
 
     fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<S::Output, Abort>> {
-        Box::pin(async move { self.statement.run(connection).await.map_err(Into::into) })
+        Box::pin(async move { D::run(connection, &self.statement).await.map_err(Into::into) })
     }
 
     fn wakes(&self, answer: &S::Output, wakes: &mut Wakes) {
@@ -171,7 +174,7 @@ struct Telling<S, W> {
 impl<D, S, R, W> Operation<D> for Telling<S, W>
 where
     D: Dialect,
-    S: InSteps + Statement<Output = Option<R>> + 'static,
+    S: Statement<Output = Option<R>> + 'static,
     R: Send + 'static,
     W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
 {
@@ -186,7 +189,7 @@ where
     }
 
     fn takes_steps(&self) -> bool {
-        true
+        S::TAKES_STEPS
     }
 
     fn patience(&self) -> Patience {
@@ -208,7 +211,7 @@ where
 impl<D, S, W> Combined<D> for Telling<S, W>
 where
     D: Dialect,
-    S: InSteps + Combines,
+    S: Combines,
     Self: Operation<D, Answer = S::Answer>,
 {
     type Params = S;

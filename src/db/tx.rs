@@ -45,7 +45,6 @@ mod many;
 #[cfg(feature = "sqlite")]
 mod member;
 #[cfg(feature = "postgres")]
-mod steps;
 
 /// How often an operation is tried in all.
 pub(crate) const MAX_ATTEMPTS: u32 = 3;

@@ -249,7 +249,7 @@ async fn forget_lapsed<D: Dialect>(
         if conn.worker_try_lock(lock).await?.is_none() {
             return Ok(false);
         }
-        Ok(conn.worker_sweep(sweep).await?.is_some())
+        Ok(in_steps!(D: conn.worker_sweep(sweep)).await?.is_some())
     })
 }
 

@@ -51,7 +51,7 @@ fn excused(root: &Path) -> BTreeSet<String> {
 
 /// A value of a parameter's type, which is no NULL: a shard is found by it.
 fn value(param: &TextParam) -> &'static str {
-    if matches!(param.holds, Holds::Field(_)) {
+    if matches!(param.holds, Holds::Field(_) | Holds::Handed(..)) {
         return "'{}'";
     }
     match param.ty.base {
@@ -92,9 +92,12 @@ async fn every_statement_is_one_task_or_says_why_not() {
     let mut more = BTreeMap::new();
     let mut one = BTreeSet::new();
     for text in texts(Dialect::Pg) {
-        match tasks(&mut connection, &text).await {
-            Ok((0 | 1, 0)) => drop(one.insert(text.name.clone())),
-            told => drop(more.insert(text.name.clone(), told)),
+        // What takes steps is never sent as a whole.
+        for sent in text.all().skip(usize::from(text.steps.is_some())) {
+            match tasks(&mut connection, sent).await {
+                Ok((0 | 1, 0)) => drop(one.insert(sent.name.clone())),
+                told => drop(more.insert(sent.name.clone(), told)),
+            }
         }
     }
     let unexcused: Vec<_> = more.iter().filter(|(name, _)| !excused.contains(*name)).collect();

@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
         };
         gathered = evidence;
         if wanted.answers {
-            report::line(&answered(&asked, compiled.texts.len()));
+            report::line(&answered(&asked, all_texts(&compiled).len()));
             let (index, of_texts) = self::files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
             files = of_texts;
             inputs.answers = Some(index);
@@ -190,7 +190,9 @@ fn complain(inputs: &Inputs, compiled: &Compiled, old: Option<&Evidence>) -> boo
 fn known(folder: &Path, index: &Index, compiled: &Compiled, old: &Evidence) -> BTreeMap<usize, Described> {
     let holds = |pair: &&Weighed| old.knows(&pair.name, &pair.basis);
     let unchanged: BTreeSet<&str> = compiled.weighed.iter().filter(holds).map(|pair| pair.name.as_str()).collect();
-    let texts = compiled.texts.iter().enumerate().filter(|(_, text)| unchanged.contains(text.name.as_str()));
+    // A step has the statement's name with its number.
+    let of = |text: &EmittedText| text.name.split('.').next().is_some_and(|name| unchanged.contains(name));
+    let texts = all_texts(compiled).into_iter().enumerate().filter(|(_, text)| of(text));
     let known = texts.filter_map(|(at, text)| {
         let record = index.texts.get(&answers::key(text))?;
         let file = fs::read_to_string(folder.join(format!("query-{}.json", record.hash))).ok()?;
@@ -227,7 +229,7 @@ async fn both(
         if !answers {
             return Ok(Vec::new());
         }
-        let progress = bars.add(report::bar("asking the engines", compiled.texts.len() - known.len()));
+        let progress = bars.add(report::bar("asking the engines", all_texts(compiled).len() - known.len()));
         let project = Project { inputs, compiled, known, progress };
         let mut asked = ask(&project, host).await?;
         project.progress.finish_and_clear();
@@ -260,7 +262,8 @@ fn files<'a>(
 ) -> (String, BTreeMap<String, String>) {
     let mut records = BTreeMap::new();
     let mut files = BTreeMap::new();
-    for (text, described) in asked.filter_map(|(at, described)| Some((compiled.texts.get(*at)?, described))) {
+    let texts = all_texts(compiled);
+    for (text, described) in asked.filter_map(|(at, described)| Some((*texts.get(*at)?, described))) {
         records.insert(answers::key(text), answers::record(text, described));
         files.extend([answers::query_file(text, described)]);
     }
@@ -269,10 +272,15 @@ fn files<'a>(
     (index, files)
 }
 
+/// All texts, each with its steps behind it.
+fn all_texts(compiled: &Compiled) -> Vec<&EmittedText> {
+    compiled.texts.iter().flat_map(EmittedText::all).collect()
+}
+
 impl Project<'_> {
     /// The texts of a dialect that are to be asked about, with their places among all.
     fn texts(&self, dialect: Dialect) -> impl Iterator<Item = (usize, &EmittedText)> {
-        let texts = self.compiled.texts.iter().enumerate();
+        let texts = all_texts(self.compiled).into_iter().enumerate();
         texts.filter(move |(at, text)| text.dialect == dialect && !self.known.contains_key(at))
     }
 }

@@ -5,6 +5,7 @@
 //! engine reads what was reviewed.
 
 mod rows;
+mod steps;
 
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
@@ -14,10 +15,23 @@ use crate::joined::joined;
 use crate::page::{BehindWord, Guard, RawPart};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
+use crate::steps::Steps;
 use crate::tree::{Part, Replacement, Rewrite, Source};
 use crate::types::Base;
 
 pub use rows::element;
+
+/// The text of one page of a signature, with the steps that it takes where its tables are spread.
+pub(crate) fn emit_with(
+    sources: &Sources,
+    signature: &Signature,
+    page: &PageOf<'_>,
+    taken: Option<&Steps>,
+) -> EmittedText {
+    let mut text = emit(sources, signature, page);
+    text.steps = taken.map(|taken| steps::texts(sources, page, &text, taken));
+    text
+}
 
 /// The text of one page of a signature.
 pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) -> EmittedText {
@@ -94,6 +108,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         spare,
         constant,
         columns,
+        steps: None,
     }
 }
 

@@ -47,6 +47,61 @@ pub struct EmittedText {
     pub constant: bool,
     /// The columns of its result as the API shows them.
     pub columns: Vec<TextColumn>,
+    /// What goes to Postgres in its place where its tables are spread over nodes.
+    pub steps: Option<StepsText>,
+}
+
+/// The steps that a statement takes where its tables are spread over nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepsText {
+    /// In their order.
+    pub steps: Vec<StepText>,
+    /// What the statement gives.
+    pub gives: StepsGive,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepText {
+    /// As it goes to the driver. Its name is the statement's with the number of the step, from 1.
+    pub text: EmittedText,
+    /// The rows for each of which it is done; none where it is done once.
+    pub each: Option<RowsOf>,
+}
+
+/// Rows that a step gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowsOf {
+    /// The place of the step.
+    pub step: usize,
+    /// Where it gives several rows of rows: the number in their first column, and the place of the column that says
+    /// whether there is a row. The values stand behind it.
+    pub among: Option<(usize, usize)>,
+}
+
+/// What a statement in steps gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepsGive {
+    /// Nothing.
+    Nothing,
+    /// The number of rows that the step of this place has written.
+    Count(usize),
+    /// The number of these rows.
+    CountOf(RowsOf),
+    /// Every row of one with every row of the others.
+    Rows {
+        /// The rows, and whether there may be none.
+        sources: Vec<(RowsOf, bool)>,
+        /// For each column, which of `sources` has it, and its place there.
+        columns: Vec<(usize, usize)>,
+    },
+}
+
+impl RowsOf {
+    /// The place of a value in the step's row.
+    pub fn place(&self, value: usize) -> usize {
+        self.among.map_or(value, |(_, is_there)| is_there + 1 + value)
+    }
 }
 
 /// Rows that are joined from what the statements of a text return: every row of one with every row of the others.
@@ -82,6 +137,10 @@ pub enum Holds {
     Field(String),
     /// A JSON document for SQLite: every row that the function takes, an array of the values of these fields.
     Rows(Vec<TextParam>),
+    /// One of the row for which a step is done: the value at this place of the row.
+    Carried(usize),
+    /// An array for Postgres: of each row that a step gave, the value at this place.
+    Handed(RowsOf, usize),
 }
 
 /// A result column of an emitted text.
@@ -149,6 +208,18 @@ impl JoinedText {
 }
 
 impl EmittedText {
+    /// Its statement's name stands there.
+    pub(crate) fn stand_at(&mut self, place: Span) {
+        self.place = place;
+        let steps = self.steps.iter_mut().flat_map(|steps| &mut steps.steps);
+        steps.for_each(|step| step.text.place = place);
+    }
+
+    /// The text, and those of its steps.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.steps.iter().flat_map(|steps| steps.steps.iter().map(|step| &step.text)))
+    }
+
     /// What SQLite's error says when a guard has no row: it is a path into a document that is none.
     pub const NO_ROW: &'static str = "no row of the guard";
 }

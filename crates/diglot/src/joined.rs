@@ -70,7 +70,7 @@ pub(crate) fn joined(raw: &RawStatement, tree: &Statement) -> Result<Option<Join
 }
 
 /// A SELECT that keeps every row of its join.
-fn plain(part: &Part) -> Option<&Select> {
+pub(crate) fn plain(part: &Part) -> Option<&Select> {
     let Body::Query(query) = &part.body else { return None };
     let Rows::Select(select) = &query.rows else { return None };
     let whole = query.order.is_empty()
@@ -85,7 +85,7 @@ fn plain(part: &Part) -> Option<&Select> {
 }
 
 /// Whether a source may have no row beside those of the others; none for a join that chooses among rows.
-fn is_optional(join: Option<&Join>) -> Option<bool> {
+pub(crate) fn is_optional(join: Option<&Join>) -> Option<bool> {
     let Some(join) = join else { return Some(false) };
     let is_true =
         |on: &Expr| matches!(on.kind, ExprKind::Bool(true)) || matches!(&on.kind, ExprKind::Number(n) if n == "1");

@@ -70,7 +70,9 @@ mod grammar;
 mod guard;
 mod joined;
 
-pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
+pub use emitted::{
+    EmittedText, Holds, JoinedText, RowsOf, StepText, StepsGive, StepsText, TextColumn, TextParam, Variant,
+};
 pub use pipeline::{
     BaselineDraft, Compiled, Weighed, check, compile, draft_baseline, lock_report, propose_names, propose_storage,
 };

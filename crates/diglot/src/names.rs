@@ -66,8 +66,18 @@ pub(crate) fn nearest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>)
 }
 
 /// Names that the generated file uses itself.
-const TAKEN: [&str; 9] =
-    ["diglot_support", "sqlite_only", "pg_only", "sqlx", "std", "uuid", "serde_json", "futures_core", "futures_util"];
+const TAKEN: [&str; 10] = [
+    "diglot_support",
+    "sqlite_only",
+    "pg_only",
+    "in_steps",
+    "sqlx",
+    "std",
+    "uuid",
+    "serde_json",
+    "futures_core",
+    "futures_util",
+];
 
 /// Whether a file's stem can be the name of a module beside those of the generated file.
 pub fn is_module_name(noun: &str) -> bool {

@@ -43,7 +43,7 @@ use crate::page::Page;
 use crate::project::{Inputs, Stats};
 use crate::source::FileId;
 use crate::tree::{SourceKind, Statement};
-use crate::{codegen, compare, emit, history, rules, split};
+use crate::{codegen, compare, history, rules, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
@@ -348,7 +348,7 @@ impl<'a> Run<'a> {
                 let mut outcome = outcome.clone();
                 for text in &mut outcome.texts {
                     let side = entry.sides.iter().find(|side| side.dialect == text.dialect);
-                    text.place = side.map_or(text.place, |side| side.raw.name_span);
+                    text.stand_at(side.map_or(text.place, |side| side.raw.name_span));
                 }
                 self.signatures.clone_from(&outcome.signatures);
                 self.texts.clone_from(&outcome.texts);
@@ -483,8 +483,7 @@ impl<'a> Run<'a> {
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
         let readings = if self.shared.inputs.config.generate.is_free(entry.noun) { &readings[..] } else { &[] };
         for reading in readings {
-            let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.shared.schemas, dialect));
-            self.texts.extend(pages.map(|page| emit::emit(&self.shared.inputs.sources, &signature, &page)));
+            self.texts.extend(reading.texts(self.shared, &signature));
         }
         self.signatures.push(signature);
         grounds

@@ -223,6 +223,7 @@ rules! {
     UNORDERED_SET = "unordered_set",
     UNORDERED_TEXTS = "unordered_texts",
     UNPROVED_LIST = "unproved_list",
+    UNPROVED_STEPS = "unproved_steps",
     UNSUPPORTED_STATEMENT = "unsupported_statement",
     UNTERMINATED = "unterminated",
     UNTYPED_NULL_TEST = "untyped_null_test",

@@ -29,7 +29,7 @@ const LAYERS: &Layers = &[
     ("what is asked", &["facts", "history", "rules"]),
     ("one form", &["cache", "normal"]),
     ("what words mean, and texts out", &["answers", "codegen", "emit", "evidence", "locks", "operations"]),
-    ("trees and signatures", &["guard", "infer", "joined", "project", "resolve"]),
+    ("trees and signatures", &["guard", "infer", "joined", "project", "resolve", "steps"]),
     ("schemas", &["fix", "schema"]),
     ("pages", &["config", "emitted", "split", "tree"]),
     ("values", &["diagnostic", "extract", "grammar", "page", "value"]),

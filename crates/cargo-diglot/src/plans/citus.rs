@@ -88,6 +88,8 @@ pub(super) fn run(root: &Path, url: &str, only: Option<&str>) -> Result<Outcome,
         .texts
         .iter()
         .filter(|text| text.dialect == Dialect::Pg && only.is_none_or(|name| name == text.name))
+        // What takes steps is never sent as a whole.
+        .flat_map(|text| text.all().skip(usize::from(text.steps.is_some())))
         .collect();
     if let (true, Some(name)) = (texts.is_empty(), only) {
         return Err(Failure::UnknownStatement { name: name.to_owned() });

@@ -46,6 +46,7 @@ pub(super) async fn explain(
         .iter()
         .map(|param| match &param.ty.base {
             Base::Enum(words) => words.name.clone(),
+            _ if matches!(param.holds, Holds::Carried(_)) => "unknown".to_owned(),
             _ => prepare::type_of(param).to_string(),
         })
         .collect();
@@ -61,7 +62,7 @@ pub(super) async fn explain(
 
 /// What a parameter is in a plan: of rows, an array of none.
 fn sample(param: &TextParam, one: String) -> String {
-    if param.holds == Holds::Value { one } else { "'{}'".to_owned() }
+    if matches!(param.holds, Holds::Value | Holds::Carried(_)) { one } else { "'{}'".to_owned() }
 }
 
 /// A value of a type. The plan is for any, but with NULL every partition would be left out of it at the end.

@@ -226,7 +226,9 @@ async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), (sqlx::Erro
 pub(crate) fn type_of(param: &TextParam) -> PgTypeInfo {
     match param.holds {
         Holds::Value => type_info(&param.ty.base),
-        Holds::Field(_) | Holds::Rows(_) => array_info(&param.ty.base),
+        // What the column takes.
+        Holds::Carried(_) => PgTypeInfo::with_oid(FOUND_OUT),
+        Holds::Field(_) | Holds::Rows(_) | Holds::Handed(..) => array_info(&param.ty.base),
     }
 }
 

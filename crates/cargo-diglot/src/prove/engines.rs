@@ -186,8 +186,14 @@ async fn shared(pgs: Vec<&mut pg::Pg>, subject: &Subject, cases: &[&Case]) -> Re
         for some in cases.chunks(TOGETHER) {
             let ours = pg.run(subject, some).await?;
             let elsewhere = if subject.rests_on_zone { pg.run_elsewhere(subject, some).await? } else { Vec::new() };
-            let mut elsewhere = elsewhere.into_iter();
-            ran.extend(ours.into_iter().map(|ours| std::iter::once(ours).chain(elsewhere.next()).collect()));
+            let in_steps = if subject.takes_steps() { pg.run_in_steps(subject, some).await? } else { Vec::new() };
+            let told = |ran: Ran| match ran {
+                Ran::Answered(answer) => Ran::Answered(Answer { manner: PgJob::IS_IN_STEPS, ..answer }),
+                refused => refused,
+            };
+            let (mut elsewhere, mut in_steps) = (elsewhere.into_iter(), in_steps.into_iter().map(told));
+            let all = |ours: Ran| std::iter::once(ours).chain(elsewhere.next()).chain(in_steps.next()).collect();
+            ran.extend(ours.into_iter().map(all));
         }
         Ok::<_, Failure>(ran)
     };

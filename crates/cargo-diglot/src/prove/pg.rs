@@ -3,6 +3,7 @@
 //! The page's own text is prepared as it stands, for the types that the generated code binds. Cases go to the server
 //! many in one message, within a transaction; savepoints take each back.
 
+mod in_steps;
 mod schema;
 mod script;
 mod steps;

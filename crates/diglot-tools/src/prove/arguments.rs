@@ -77,6 +77,8 @@ fn as_read(text: &str) -> String {
 pub fn as_sent_to_pg(subject: &Subject, param: &TextParam) -> Option<TextParam> {
     let of = |base: Base| TextParam { ty: Type::required(base), ..param.clone() };
     match &param.ty.base {
+        // The server finds out what the column takes.
+        _ if matches!(param.holds, Holds::Carried(_)) => None,
         // A decimal is sent as the number that it is drawn as.
         Base::Numeric => Some(of(Base::Float64)),
         _ if param.holds != Holds::Value => Some(param.clone()),

@@ -113,6 +113,9 @@ impl<'s> PgJob<'s> {
     pub const IS_ELSEWHERE: &'static str =
         "where the session of Postgres is in another zone (`pg_timezone` says which one it is)";
 
+    /// How it is told that a statement took steps.
+    pub const IS_IN_STEPS: &'static str = "where the statement takes steps on Postgres, as it does over several nodes";
+
     /// Of a pair in a database.
     pub fn new(subject: &'s Subject, schema: &PgSchema) -> Self {
         let numbers = subject.compared.iter().filter(|table| subject.numbers.contains(&table.name));

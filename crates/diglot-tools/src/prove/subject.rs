@@ -130,6 +130,11 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Whether its statement of Postgres is several where the tables are spread.
+    pub fn takes_steps(&self) -> bool {
+        self.variants.iter().any(|texts| texts.pg.steps.is_some())
+    }
+
     /// What it is given: its parameters, and the fields of the rows that it takes, under the names of their places.
     pub(super) fn given(&self) -> impl Iterator<Item = Param> {
         let fields = self.rows.iter().flat_map(|rows| rows.fields.iter().map(|field| of_rows(rows, field)));

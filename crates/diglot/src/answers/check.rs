@@ -73,13 +73,13 @@ pub(crate) fn check(inputs: &Inputs, index: Option<&Index>, texts: &[EmittedText
         .map(Dialect::title)
         .collect();
     let stale = |text: &&EmittedText| recorded(index, text).is_none();
-    let stale: Vec<&EmittedText> = texts.iter().filter(stale).collect();
+    let stale: Vec<&EmittedText> = texts.iter().flat_map(EmittedText::all).filter(stale).collect();
     if !changed.is_empty() || !stale.is_empty() {
         let span = stale.first().map_or(somewhere, |text| text.place);
         return vec![stale_answers(&changed, &stale, span)];
     }
     let mut found = Vec::new();
-    for text in texts {
+    for text in texts.iter().flat_map(EmittedText::all) {
         if let Some(record) = index.texts.get(&key(text)) {
             differs(text, record, text.place, &mut found);
         }

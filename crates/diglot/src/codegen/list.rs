@@ -75,7 +75,7 @@ pub(super) fn prepare(code: &mut Code, config: &Config, dialect: Dialect, signat
 /// The expression that binds the list, or one field of its rows; none for other parameters.
 pub(super) fn bind(config: &Config, dialect: Dialect, signature: &Signature, used: &TextParam) -> Option<String> {
     match &used.holds {
-        Holds::Value => None,
+        Holds::Value | Holds::Carried(_) | Holds::Handed(..) => None,
         // The arms of variants bind it, and each call runs one of them.
         Holds::Rows(_) => Some("document".to_owned()),
         Holds::Field(name) => {

@@ -8,6 +8,7 @@ mod counts;
 mod either;
 mod enums;
 mod functions;
+mod in_steps;
 mod keys;
 mod list;
 mod page;
@@ -108,6 +109,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     values::definitions(&mut code, &style, api, bodies);
     support::error(&mut code, &style, api.config);
     either::module(&mut code, &style, api, bodies);
+    in_steps::module(&mut code, &style, api, bodies);
     tables::module(&mut code, &style, api);
     conversions(&mut code, api, bodies);
     (0..depth).for_each(|_| code.close("}"));
@@ -134,12 +136,16 @@ fn conversions(code: &mut Code, api: &Api<'_>, bodies: &functions::Bodies<'_>) {
         let of_driver = if driver == Driver::Sqlx { &mut all } else { &mut on_sqlite };
         of_driver.push(support::guard(driver).to_owned());
     }
-    if has_text(|text| text.joined.is_some()) {
-        let [shared, own] = support::joined(driver).map(|text| either::gated(config, text));
-        all.push(shared);
-        let of_driver = if driver == Driver::Sqlx { &mut all } else { &mut on_sqlite };
-        of_driver.push(own);
+    let [has_joined, has_steps] = [has_text(|text| text.joined.is_some()), has_text(|text| text.steps.is_some())];
+    if has_joined || has_steps {
+        all.push(either::gated(config, support::JOINED));
+        all.extend((driver == Driver::Sqlx).then(|| support::VALUE.to_owned()));
     }
+    if has_joined {
+        let of_driver = if driver == Driver::Sqlx { &mut all } else { &mut on_sqlite };
+        of_driver.push(either::gated(config, support::returned(driver)));
+    }
+    on_pg.extend(has_steps.then(|| in_steps::CARRIED.to_owned()));
     if is_real && api.functions.iter().any(|function| counts::has(function.signature)) {
         all.push(counts::CONVERSION.to_owned());
     }

@@ -170,7 +170,7 @@ impl Call<'_> {
 
     /// The rows that are joined from what the statements of a unit returned.
     fn joined(&self, code: &mut Code, joined: &JoinedText, way: Way) {
-        rows::of_parts(code, self.config, self.signature, joined, "Vec<rusqlite::types::Value>");
+        rows::of_unit(code, self.config, self.signature, joined, "Vec<rusqlite::types::Value>");
         let read = if way == Way::Records { "of_parts(found)" } else { "row(of_parts(found)?)" };
         if way == Way::Each {
             line!(code, "let mut each = each;");

@@ -114,13 +114,27 @@ pub(super) fn driver_row(config: &Config, dialect: Dialect) -> &'static str {
 
 /// `let joined`, the rows that the statements of a unit returned, side by side, and `fn of_parts`, which makes a record of
 /// some: `kept` is what one of them is until then.
-pub(super) fn of_parts(code: &mut Code, config: &Config, signature: &Signature, joined: &JoinedText, kept: &str) {
-    let sources: Vec<String> = joined.sources.iter().map(|(at, optional)| format!("({at}, {optional})")).collect();
-    code.list("let joined = diglot_support::joined(&returned, &[", &sources, "]);");
+pub(super) fn of_unit(code: &mut Code, config: &Config, signature: &Signature, joined: &JoinedText, kept: &str) {
+    let source = |(at, optional): &(usize, bool)| (format!("diglot_support::of(&returned, {at})"), *optional);
+    let sources: Vec<(String, bool)> = joined.sources.iter().map(source).collect();
+    of_parts(code, config, signature, (&sources, &joined.columns), kept);
+}
+
+/// The same of rows from other places: `sources` are expressions for them and whether there may be none, `columns` says
+/// from which of them and from which place each column comes.
+pub(super) fn of_parts(
+    code: &mut Code,
+    config: &Config,
+    signature: &Signature,
+    (sources, columns): (&[(String, bool)], &[(usize, usize)]),
+    kept: &str,
+) {
+    let sources: Vec<String> = sources.iter().map(|(rows, optional)| format!("({rows}, {optional})")).collect();
+    code.list("let joined = diglot_support::joined(&[", &sources, "]);");
     let error = functions::error(config);
     code.open(format_args!("fn of_parts(row: &[Option<&{kept}>]) -> Result<Record, {error}> {{"));
     code.open(format_args!("Ok(Record {{"));
-    for (column, (source, place)) in signature.columns.iter().zip(&joined.columns) {
+    for (column, (source, place)) in signature.columns.iter().zip(columns) {
         let read = match config.generate.driver {
             Driver::Sqlx => format!("diglot_support::value(row[{source}], {place})"),
             Driver::Pair => format!("diglot_support::sqlite::value(row[{source}], {place}, {:?})", column.name),

@@ -145,16 +145,14 @@ impl Call<'_> {
         line!(code, ".await");
         guarded(code, text);
         line!(code, "?;");
-        rows::of_parts(code, self.config, self.signature, joined, "sqlx::sqlite::SqliteRow");
+        rows::of_unit(code, self.config, self.signature, joined, "sqlx::sqlite::SqliteRow");
         line!(code, "joined.iter().map(|row| of_parts(row)).collect::<Result<Vec<_>, _>>()");
         self.named(code, ".map_err(", ")?");
         code.close(&format!("}}{end}"));
     }
 
-    /// What puts the names of columns into errors.
     fn named(&self, code: &mut Code, open: &str, end: &str) {
-        let columns: Vec<String> = self.signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
-        code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
+        named(code, self.signature, open, end);
     }
 
     /// What the text binds, and a NULL for every number that a statement of a unit skips.
@@ -184,6 +182,12 @@ impl Call<'_> {
             line!(code, "{end}");
         }
     }
+}
+
+/// What puts the names of columns into errors.
+pub(super) fn named(code: &mut Code, signature: &Signature, open: &str, end: &str) {
+    let columns: Vec<String> = signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
+    code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
 }
 
 /// A unit whose guard has no row did nothing and gives nothing.

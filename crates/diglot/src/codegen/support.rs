@@ -136,13 +136,17 @@ pub(super) fn guard(driver: Driver) -> &'static str {
     }
 }
 
-/// What joins the rows that the statements of a unit of SQLite return, and what it needs of its driver.
-pub(super) fn joined(driver: Driver) -> [&'static str; 2] {
-    let own = match driver {
-        Driver::Sqlx => include_str!("support/joined_sqlx.in"),
+/// What joins the rows that several statements returned.
+pub(super) const JOINED: &str = include_str!("support/joined.in");
+/// What reads a value of a joined row that sqlx gave.
+pub(super) const VALUE: &str = include_str!("support/value_sqlx.in");
+
+/// What the rows of a unit of SQLite need of its driver to be joined.
+pub(super) fn returned(driver: Driver) -> &'static str {
+    match driver {
+        Driver::Sqlx => include_str!("support/returned_sqlx.in"),
         Driver::Pair => include_str!("support/joined_rusqlite.in"),
-    };
-    [include_str!("support/joined.in"), own]
+    }
 }
 
 #[cfg(test)]

@@ -30,22 +30,22 @@ pub(super) fn of_nothing(code: &mut Code, style: &structs::Style, signature: &Si
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &Bodies<'_>) {
     all_of_them(code, style, api, bodies);
     code.gap();
-    code.block(
-        &TRAIT
-            .replace("sqlx::Error", error(api.config))
-            .replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)),
-    );
-    for signature in api.functions.iter().map(|function| function.signature).filter(|signature| is_value(signature)) {
+    let takes = if api.config.distributed.is_some() { TAKES_STEPS } else { "" };
+    let text = TRAIT.replace("    // steps\n", takes).replace("sqlx::Error", error(api.config));
+    code.block(&text.replace("pub trait", &format!("{LINTS}\n{} trait", style.seen)));
+    for function in api.functions.iter().filter(|function| is_value(function.signature)) {
+        let (signature, takes_steps) = (function.signature, super::in_steps::takes_steps(function));
         let own = || format!("{}::{}Params", ident(&signature.noun), camel(&signature.name));
         let (path, params) = match params::path(api.config, signature) {
             Some(path) => (Cow::Owned(path.replace("<'a>", "<'_>")), "self"),
             None => (Cow::Owned(own()), ""),
         };
-        implementation(code, api.config, (&path, &signature.name), &output_of(api.config, signature), params);
+        let name = (signature.name.as_str(), takes_steps);
+        implementation(code, api.config, (&path, name), &output_of(api.config, signature), params);
     }
     if let Bodies::Stubs(kept) = bodies {
         for (name, path, output) in kept.values() {
-            implementation(code, api.config, (&path, &name), &output, "self");
+            implementation(code, api.config, (&path, (&name, false)), &output, "self");
         }
     }
 }
@@ -65,12 +65,21 @@ fn all_of_them(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &
     line!(code, "impl<T: {bounds} + ?Sized> Statements for T {{}}");
 }
 
-fn implementation(code: &mut Code, config: &Config, (path, name): (&str, &str), output: &str, params: &str) {
+fn implementation(
+    code: &mut Code,
+    config: &Config,
+    (path, (name, takes_steps)): (&str, (&str, bool)),
+    output: &str,
+    params: &str,
+) {
     code.gap();
     line!(code, "{LINTS}");
     code.open(format_args!("impl Statement for {path} {{"));
     line!(code, "type Output = {output};");
     line!(code, "const NAME: &'static str = {name:?};");
+    if takes_steps {
+        line!(code, "const TAKES_STEPS: bool = true;");
+    }
     code.gap();
     code.list(
         "fn run<'a, S: Statements + ?Sized>(",
@@ -88,6 +97,7 @@ pub trait Statement: Send + Sync {
     type Output: Send;
     /// Its name.
     const NAME: &'static str;
+    // steps
 
     /// Runs it: one call to the database.
     fn run<'a, S: Statements + ?Sized>(
@@ -95,3 +105,7 @@ pub trait Statement: Send + Sync {
         on: &'a mut S,
     ) -> impl std::future::Future<Output = Result<Self::Output, sqlx::Error>> + Send + 'a;
 }";
+
+const TAKES_STEPS: &str = "    /// Whether it is several calls on [`in_steps::Connection`], which belong into one transaction.
+    const TAKES_STEPS: bool = false;
+";

@@ -1,6 +1,7 @@
 //! `distributed` and `[placement]`: which engine spreads the Postgres tables over several nodes, and how.
 
 use super::Config;
+use super::generate::Driver;
 
 /// An engine that spreads the tables of a Postgres over several nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -30,6 +31,10 @@ pub(super) fn fault(config: &Config) -> Option<(String, String)> {
         let message = "`distributed` needs `shard_key`, the column by which tables are spread";
         return Some(("distributed".to_owned(), message.to_owned()));
     }
+    if config.distributed.is_some() && config.generate.driver == Driver::Pair {
+        let message = "`distributed` needs the driver sqlx, by which alone statements are made that take steps";
+        return Some(("distributed".to_owned(), message.to_owned()));
+    }
     let table = config.placement.keys().next().filter(|_| config.distributed.is_none())?;
     Some((table.clone(), "`[placement]` says nothing without `distributed = \"citus\"`".to_owned()))
 }
@@ -44,6 +49,10 @@ mod tests {
         assert_eq!(
             fault("distributed = \"citus\""),
             "diglot.toml:1:1: `distributed` needs `shard_key`, the column by which tables are spread"
+        );
+        assert_eq!(
+            fault("shard_key = \"k\"\ndistributed = \"citus\"\n[generate]\ndriver = \"rusqlite+tokio-postgres\""),
+            "diglot.toml:2:1: `distributed` needs the driver sqlx, by which alone statements are made that take steps"
         );
         assert_eq!(
             fault("[placement]\njob = \"local\""),

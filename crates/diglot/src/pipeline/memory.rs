@@ -120,7 +120,7 @@ impl Outcome {
                 for (_, span) in &mut text.places {
                     *span = Span { start: moved(span.start), end: moved(span.end), ..*span };
                 }
-                text.place = side.raw.name_span;
+                text.stand_at(side.raw.name_span);
             }
             if side.dialect == Dialect::Pg {
                 run.locks.iter_mut().for_each(|lock| lock.span = side.raw.span);

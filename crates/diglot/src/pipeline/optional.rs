@@ -8,14 +8,17 @@ use std::collections::BTreeSet;
 use super::behind;
 use super::declared::NEEDLESS;
 use super::pairs::{Entry, Side};
+use super::shared::Shared;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
-use crate::emitted::Variant;
+use crate::emit;
+use crate::emitted::{EmittedText, Variant};
 use crate::infer::{self, CHOICE, PageOf, Param, Signature};
 use crate::page::{AnnotationKind, Chooser, OptionalPart, RawStatement};
 use crate::resolve;
 use crate::rule;
+use crate::rules;
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
@@ -128,6 +131,19 @@ impl Reading {
     /// A page, if the statement has it and it could be read.
     pub(super) fn page<'r>(&'r self, schemas: &'r Both<Schema>, dialect: Dialect) -> Option<PageOf<'r>> {
         self.page_or(schemas, dialect, None)
+    }
+
+    /// The texts of both pages, with the steps that Postgres takes.
+    pub(super) fn texts(&self, shared: Shared<'_>, signature: &Signature) -> Vec<EmittedText> {
+        let (sources, config) = (&shared.inputs.sources, &shared.inputs.config);
+        let pages: Vec<PageOf<'_>> =
+            Dialect::ALL.into_iter().filter_map(|dialect| self.page(shared.schemas, dialect)).collect();
+        let steps = rules::in_steps(sources, config, &pages.iter().collect::<Vec<_>>());
+        let text = |page: &PageOf<'_>| {
+            let taken = steps.as_ref().filter(|_| page.tree.dialect == Dialect::Pg);
+            emit::emit_with(sources, signature, page, taken)
+        };
+        pages.iter().map(text).collect()
     }
 
     /// The same with another tree where it could not be read.

@@ -9,7 +9,6 @@ use crate::compare;
 use crate::config::Unproved;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
-use crate::emit;
 use crate::evidence::{Verdict, Witness};
 use crate::infer::{self, Signature};
 use crate::project::{Detail, Inputs};
@@ -44,6 +43,7 @@ pub struct Weighed {
 pub(super) struct Grounds {
     basis: String,
     settles: bool,
+    takes_steps: bool,
 }
 
 /// The way out of a finding that running decides.
@@ -75,17 +75,20 @@ impl Run<'_> {
             }
         };
         let sources = &self.shared.inputs.sources;
-        let mut texts: Vec<String> = Vec::new();
+        let (mut texts, mut takes_steps): (Vec<String>, bool) = (Vec::new(), false);
         for reading in readings {
-            let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.shared.schemas, dialect));
-            texts.extend(pages.map(|page| emit::emit(sources, signature, &page).sql));
+            for text in reading.texts(self.shared, signature) {
+                takes_steps |= text.steps.is_some();
+                texts.extend(text.all().map(|text| text.sql.clone()));
+            }
         }
         texts.push(format!("{:?}", signature.params.iter().map(|param| &param.ty).collect::<Vec<_>>()));
         let annotations = entry.sides.iter().flat_map(|side| &side.raw.annotations);
         let of_answers = annotations.filter(|annotation| annotation.kind.is_about_answers());
         texts.extend(of_answers.map(|annotation| sources.text(annotation.span).to_owned()));
         let tables: BTreeSet<String> = StatementFacts::of(entry.name, whole, Vec::new()).tables;
-        Some(Grounds { basis: self.shared.basis.of(texts.iter().map(String::as_str), tables), settles })
+        let basis = self.shared.basis.of(texts.iter().map(String::as_str), tables);
+        Some(Grounds { basis, settles, takes_steps })
     }
 
     /// The same of a pair of which a page has what no tree has a place for, and nothing worse: an engine may take it.
@@ -103,7 +106,7 @@ impl Run<'_> {
         if self.shared.in_baseline.contains(entry.name) && !by_law {
             return;
         }
-        let Grounds { basis, settles } = grounds;
+        let Grounds { basis, settles, takes_steps } = grounds;
         let verdict = self.shared.evidence.and_then(|evidence| evidence.of(entry.name, &basis)).cloned();
         // What evidence decides is not kept for the next build, which may have other evidence.
         self.settled |= !by_law;
@@ -139,6 +142,10 @@ impl Run<'_> {
                     first.help.push(RUN_IT.to_owned());
                 }
                 (_, None) => {}
+            }
+            if takes_steps && let Some((finding, is_open)) = unproved_steps(entry, verdict.as_ref()) {
+                open |= is_open;
+                self.found.push(finding);
             }
         }
         let Some(place) = entry.sides.first().map(|side| side.raw.name_span) else { return };
@@ -184,6 +191,26 @@ impl Run<'_> {
             at += 1;
             at <= before || !is_decided(finding)
         });
+    }
+}
+
+/// What is said of steps that running did not show to do what the pages say, and whether it may still be run.
+fn unproved_steps(entry: &Entry<'_>, verdict: Option<&Verdict>) -> Option<(Diagnostic, bool)> {
+    let place = entry.sides.iter().find(|side| side.dialect == Dialect::Pg)?.raw.name_span;
+    let unproved = |words: &str| {
+        let message = format!("{}: {words}", entry.name);
+        Diagnostic::error(rule::UNPROVED_STEPS, message, place, "takes steps where its tables are spread")
+    };
+    let whole = "or leave it whole: `-- allow(insert-in-with): <why>`";
+    match verdict {
+        Some(Verdict::Same(_) | Verdict::Differs(_)) => None,
+        Some(Verdict::Unknown { reason }) => {
+            Some((unproved(&format!("running its steps says nothing: {reason}")).help(whole), false))
+        }
+        None => {
+            let finding = unproved("nothing is recorded of what running its steps shows");
+            Some((finding.help("run them on both engines: `cargo diglot prepare`"), true))
+        }
     }
 }
 

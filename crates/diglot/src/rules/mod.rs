@@ -29,6 +29,7 @@ mod group_bare_column;
 mod half_rounded;
 mod huge_number;
 mod id_cursor;
+mod in_steps;
 mod insert_by_way;
 mod insert_in_with;
 mod int_real_comparison;
@@ -104,6 +105,7 @@ mod weak_lock;
 
 use std::collections::BTreeMap;
 
+pub(crate) use self::in_steps::in_steps;
 use self::look::Word;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -297,7 +299,10 @@ pub(crate) fn lint(
     for (at, page) in pages.iter().enumerate() {
         let facing = pages.iter().enumerate().find(|(other, _)| *other != at).map(|(_, page)| *page);
         let context = Context::new(sources, config, page, facing, params);
-        LINTS.iter().for_each(|lint| (lint.check)(&context, &mut found));
+        let mut own = Vec::new();
+        LINTS.iter().for_each(|lint| (lint.check)(&context, &mut own));
+        in_steps::settle(sources, config, pages, page, &mut own);
+        found.extend(own);
     }
     one_per_cause(&mut found);
     allow(pages, found)
