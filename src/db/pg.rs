@@ -83,7 +83,10 @@ impl Dialect for Postgres {
         SubscriptionWords { unavailable: "pg.subscribe_signal_delivery", foreign_cursor: FOREIGN_CURSOR };
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> = None;
 
-    async fn run<'a, S: Statement>(connection: &'a mut PgConnection, statement: &'a S) -> Result<S::Output, sqlx::Error> {
+    async fn run<'a, S: Statement>(
+        connection: &'a mut PgConnection,
+        statement: &'a S,
+    ) -> Result<S::Output, sqlx::Error> {
         if !in_steps::is_spread() {
             return statement.run(connection).await;
         }

@@ -189,8 +189,7 @@ impl<'a> Reader<'a> {
         let mut steps = Vec::new();
         for round in 0..=rounds.iter().copied().max().unwrap_or(0) {
             let own: Vec<usize> = inside.iter().copied().filter(|part| rounds[*part] == round).collect();
-            let (inserts, parts): (Vec<usize>, Vec<usize>) =
-                own.iter().partition(|part| self.insert(**part).is_some());
+            let (inserts, parts): (Vec<usize>, Vec<usize>) = own.iter().partition(|part| self.insert(**part).is_some());
             let mut outputs = Vec::new();
             for part in &inserts {
                 if let Some(select) = self.insert(*part).and_then(selected) {

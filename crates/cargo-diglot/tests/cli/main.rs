@@ -27,6 +27,7 @@ mod migrations;
 mod prepare;
 mod project;
 mod review;
+mod spread;
 mod steps;
 mod trying;
 mod unseen;

@@ -114,7 +114,7 @@ impl<'s> PgJob<'s> {
         "where the session of Postgres is in another zone (`pg_timezone` says which one it is)";
 
     /// How it is told that a statement took steps.
-    pub const IS_IN_STEPS: &'static str = "where the statement takes steps on Postgres, as it does over several nodes";
+    pub const IS_IN_STEPS: &'static str = "where Postgres takes steps";
 
     /// Of a pair in a database.
     pub fn new(subject: &'s Subject, schema: &PgSchema) -> Self {

@@ -138,7 +138,9 @@ fn query(code: &mut Code, api: &Api<'_>, function: &Function<'_>, step: &StepTex
             Holds::Value | Holds::Field(_) | Holds::Rows(_) => {
                 let known = function.signature.params.iter().find(|known| known.name == param.name);
                 let Some(known) = known else { continue };
-                super::params::bind(api.config, Dialect::Pg, param.digits, ("params", known))
+                let bind = super::params::bind(api.config, Dialect::Pg, param.digits, ("params", known));
+                // Macros alone are told to take any type.
+                bind.strip_suffix(" as _").map_or(bind.clone(), str::to_owned)
             }
         };
         line!(code, ".bind({bind})");

@@ -106,6 +106,7 @@ pub trait Statement: Send + Sync {
     ) -> impl std::future::Future<Output = Result<Self::Output, sqlx::Error>> + Send + 'a;
 }";
 
-const TAKES_STEPS: &str = "    /// Whether it is several calls on [`in_steps::Connection`], which belong into one transaction.
+const TAKES_STEPS: &str =
+    "    /// Whether it is several calls on [`in_steps::Connection`], which belong into one transaction.
     const TAKES_STEPS: bool = false;
 ";

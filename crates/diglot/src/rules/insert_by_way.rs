@@ -5,7 +5,7 @@
 //! With `distributed`, on the Postgres page: INSERT … SELECT into a table that is spread, where the shard's node cannot run
 //! it as a whole: the key comes from a parameter, a calculation or a source that is no table that is spread, or
 //! the SELECT is a set operation or calls a VOLATILE function, or a column that is left out is filled by one or from a
-//! sequence. And VALUES with a subquery, which is refused, and the same into a table that is not spread, from one that is.
+//! sequence, and where no steps can be made of it; the finding says why. And VALUES with a subquery, which is refused, and the same into a table that is not spread, from one that is.
 //!
 //! # Why it bites
 //!
@@ -52,7 +52,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let message = format!("{}: rows of `{}` go by way of another node", context.name(), insert.target.alias);
             let finding = Diagnostic::error(rule::INSERT_BY_WAY, message, span, label);
             let help = format!("write VALUES, or `{}` of the table that is read", shards.key());
-            let allow = "or, if it is to go in steps: `-- allow(insert-by-way): <why>`";
+            let allow = "or, if it may go by way of another node: `-- allow(insert-by-way): <why>`";
             found.push(finding.help(help).help(allow));
         }
     }

@@ -3,7 +3,8 @@
 //! # What it finds
 //!
 //! With `distributed`, on the Postgres page: a statement about tables that are spread in which a CTE is an INSERT, or
-//! which is an INSERT that has CTEs.
+//! which is an INSERT that has CTEs, and of which no steps can be made; the finding says why. `-- allow(insert-in-with)`
+//! leaves it whole, also where steps could be made.
 //!
 //! # Why it bites
 //!
@@ -13,8 +14,8 @@
 //!
 //! # Write instead
 //!
-//! Statements of their own in one transaction, each of which names its shard; INSERT … VALUES for what is known
-//! beforehand.
+//! What keeps it from taking steps in another way; or statements of their own in one transaction, each of which names its
+//! shard.
 //!
 //! # Example
 //!
@@ -42,7 +43,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 format!("{}: the INSERT of `{}` takes the statement apart", context.name(), insert.target.alias);
             let label = if inside { "no shard runs an INSERT of a CTE" } else { "no shard runs an INSERT with CTEs" };
             let finding = Diagnostic::error(rule::INSERT_IN_WITH, message, insert.target.span, label);
-            let allow = "or, if it is to go in steps: `-- allow(insert-in-with): <why>`";
+            let allow = "or, if Citus may take it apart: `-- allow(insert-in-with): <why>`";
             found.push(finding.help("insert in a statement of its own, in the same transaction").help(allow));
         }
     }
