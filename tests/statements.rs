@@ -14,7 +14,8 @@ fn signatures_and_texts_are_as_reviewed() {
     for signature in &compiled.signatures {
         let page = pages.entry(&signature.noun).or_default();
         writeln!(page, "{signature}").expect("a String takes everything");
-        for text in compiled.texts.iter().filter(|text| text.name == signature.name) {
+        let texts = compiled.texts.iter().filter(|text| text.name == signature.name);
+        for text in texts.flat_map(diglot::EmittedText::all) {
             writeln!(page, "    {}", text.sql).expect("a String takes everything");
         }
         page.push('\n');

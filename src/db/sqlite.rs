@@ -26,6 +26,7 @@ use crate::column::PartitionNumber;
 use crate::db::error::transport;
 use crate::metric;
 use crate::model::manage::{Inspection, SchemaState};
+use crate::statements::Statement;
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;
