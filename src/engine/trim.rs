@@ -218,7 +218,10 @@ async fn forget_on<D: Dialect>(
     let mut ended = Vec::new();
     for row in conn.trim_lock(lock).await? {
         let key = ExecKey { partition_key, execution_id: row.execution_id };
-        if passes(filter, &row.raw_fields) && is_free::<D>(conn, key).await? {
+        if !passes(filter, &row.raw_fields) {
+            continue;
+        }
+        if is_free::<D>(conn, key).await? {
             ended.push(row);
         }
     }

@@ -101,6 +101,8 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
         }
     }
     inputs.named.iter().for_each(|path| watch_place(root, path));
+    let callers = inputs.config.locks.iter().flat_map(|locks| &locks.transactions_in);
+    callers.for_each(|place| watch_place(root, place));
     let divergences = inputs.config.divergences();
     watch_place(root, &divergences);
     watch_place(root, BASELINE);
@@ -225,6 +227,7 @@ pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs,
     if let Some(bytes) = folder.read(&divergences)? {
         add(&mut inputs, &divergences, &bytes);
     }
+    add_transactions(&mut inputs, &folder)?;
     if let Some(bytes) = folder.read(BASELINE)? {
         inputs.baseline = Some(add(&mut inputs, BASELINE, &bytes));
     }
@@ -249,6 +252,45 @@ fn configure(inputs: &mut Inputs, bytes: &[u8]) {
             inputs.findings.push(finding);
         }
     }
+}
+
+/// Reads what the transactions of the Rust call that the settings name. What cannot be followed is a finding in that Rust.
+fn add_transactions(inputs: &mut Inputs, folder: &Folder<'_>) -> Result<(), LoadError> {
+    let places: Vec<String> = inputs.config.locks.iter().flat_map(|locks| locks.transactions_in.clone()).collect();
+    let mut paths = BTreeSet::new();
+    for place in places {
+        let found = folder.files(&place)?;
+        if found.is_empty() {
+            let absent = absent_rust(inputs, &place);
+            inputs.findings.extend(absent);
+        }
+        paths.extend(found.into_iter().filter(|path| path.ends_with(".rs")));
+    }
+    let mut files = Vec::new();
+    for path in paths {
+        files.extend(folder.read(&path)?.and_then(|bytes| Some((path, String::from_utf8(bytes).ok()?))));
+    }
+    let called = extract::transactions(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    inputs.transactions = called.transactions;
+    for lost in called.lost {
+        let Some((path, text)) = files.iter().find(|(path, _)| *path == lost.path) else { continue };
+        let file = inputs.sources.add(SourceFile::new(path, text.clone()));
+        let name = &text[lost.place.clone()];
+        let message = format!("`{name}` gets the connection of a transaction, and is in no file that is read");
+        let finding = Diagnostic::error(rule::BAD_CONFIG, message, Span::new(file, lost.place), "what does it call?");
+        let help = "name the folder or the file where it stands, `transactions_in` below `[locks]`";
+        inputs.findings.push(finding.help(help));
+    }
+    Ok(())
+}
+
+/// A place of Rust that is not there.
+fn absent_rust(inputs: &Inputs, place: &str) -> Option<Diagnostic> {
+    let (file, settings) = inputs.sources.iter().find(|(_, file)| file.path == CONFIG)?;
+    let start = settings.text.find(&format!("\"{place}\""))? + 1;
+    let message = format!("there is no Rust in `{place}`, where transactions are looked for");
+    let span = Span::new(file, start..start + place.len());
+    Some(Diagnostic::error(rule::BAD_CONFIG, message, span, "holds none"))
 }
 
 /// Reports places that the settings name and that are not there, and schemas that no statement can do without.

@@ -5,6 +5,7 @@
 //! what is read is the same place in the file. A text that is put together from several places stands behind the end of
 //! the file, and every part of it knows where it is written.
 
+mod calls;
 mod choices;
 mod code;
 mod expression;
@@ -32,6 +33,7 @@ use package::Package;
 
 use crate::source::{Role, SourceFile};
 
+pub use calls::{Called, Lost, transactions};
 pub use holes::Built;
 pub(crate) use kind::deed;
 

@@ -2,7 +2,7 @@
 
 mod stats;
 
-use crate::config::{Config, Places};
+use crate::config::{Config, Places, Transactions};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::extract;
@@ -43,6 +43,8 @@ pub struct Inputs {
     pub asking: bool,
     /// How much of a database is shown on which pages differ.
     pub detail: Detail,
+    /// What the transactions of the Rust call that `[locks]` names, where it is a statement.
+    pub transactions: Transactions,
     /// Files of Go and Rust outside of the places of SQL, of which texts name constants.
     pub named: Vec<String>,
     /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.

@@ -220,7 +220,7 @@ fn transactions(spot: &Spot<'_>) -> BTreeSet<String> {
         AnnotationKind::Transaction { name } => Some(name.clone()),
         _ => None,
     });
-    named.chain(spot.inputs.config.transactions.keys().cloned()).collect()
+    named.chain(spot.inputs.config.transactions.keys().chain(spot.inputs.transactions.keys()).cloned()).collect()
 }
 
 /// The parameters of the statement on either page.

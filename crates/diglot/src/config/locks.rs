@@ -16,6 +16,8 @@ pub struct Locks {
     /// Periodic work, by the names of transactions and statements; a star stands for any letters. It is to pass over
     /// rows that somebody else has locked.
     pub sweeps: Vec<String>,
+    /// Folders and files of Rust whose transactions are judged: what each calls is read from there.
+    pub transactions_in: Vec<String>,
     /// Statements that on SQLite run in a transaction that began as the one writer (`BEGIN IMMEDIATE`) and stays it to its
     /// end; a star stands for any letters. The row locks of their Postgres pages ask for no more than that.
     pub as_writer: Vec<String>,

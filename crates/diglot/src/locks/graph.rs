@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{Act, Extent, Lock, Strength, Summary, Term};
-use crate::config::Locks;
+use crate::config::{Locks, Transactions};
 use crate::source::{Sources, Span};
 
 /// A statement with what it locks.
@@ -59,7 +59,7 @@ pub(crate) type Shape<'g> = ((&'g str, Kind), (&'g str, Kind), Option<usize>);
 
 impl Graph {
     /// Puts together what statements lock alone and, one after the other, in transactions.
-    pub(crate) fn new(runs: Vec<Run>, transactions: &[(String, Vec<String>)], said: Option<&Locks>) -> Self {
+    pub(crate) fn new(runs: Vec<Run>, transactions: &Transactions, said: Option<&Locks>) -> Self {
         let none = BTreeMap::new();
         let under = said.map_or(&none, |said| &said.under);
         let mut graph = Self { had: vec![BTreeSet::new(); runs.len()], runs, ..Self::default() };

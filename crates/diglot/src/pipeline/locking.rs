@@ -1,6 +1,6 @@
 //! The locks of all statements: where they are collected, and put together in the end.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::Run;
 use super::pairs::Entry;
@@ -27,14 +27,18 @@ impl Run<'_> {
     /// Puts together what all statements lock, and finds what must not be.
     pub(super) fn lock_lints(&mut self, entries: &[Entry<'_>]) -> locks::Graph {
         let (config, schema) = (&self.shared.inputs.config, &self.shared.schemas.pg);
-        let mut transactions: BTreeMap<&str, Vec<String>> =
-            config.transactions.iter().map(|(name, of)| (name.as_str(), of.clone())).collect();
+        let mut transactions = self.shared.inputs.transactions.clone();
+        for statements in transactions.values_mut() {
+            statements.retain(|name| entries.iter().any(|entry| entry.name == name.as_str()));
+        }
+        transactions.extend(config.transactions.clone());
+        let listed: BTreeSet<String> = transactions.keys().cloned().collect();
         let mut allowed = Vec::new();
         for entry in entries {
             for annotation in entry.sides.iter().flat_map(|side| &side.raw.annotations) {
                 match &annotation.kind {
-                    AnnotationKind::Transaction { name } if !config.transactions.contains_key(name) => {
-                        let statements = transactions.entry(name).or_default();
+                    AnnotationKind::Transaction { name } if !listed.contains(name) => {
+                        let statements = transactions.entry(name.clone()).or_default();
                         if !statements.iter().any(|known| known == entry.name) {
                             statements.push(entry.name.to_owned());
                         }
@@ -44,15 +48,13 @@ impl Run<'_> {
                 }
             }
         }
-        let transactions: Vec<(String, Vec<String>)> =
-            transactions.into_iter().map(|(name, of)| (name.to_owned(), of)).collect();
-        if config.locks.is_some() || !config.transactions.is_empty() {
+        if config.locks.is_some() || !transactions.is_empty() {
             self.unknown_names(entries);
         }
         let mut graph = locks::Graph::new(std::mem::take(&mut self.locks), &transactions, config.locks.as_ref());
         let excused = allowed.iter().filter(|(_, rule, _)| *rule == rule::LOCK_ORDER.name);
         graph.excuse(excused.map(|(name, ..)| (*name).to_owned()));
-        self.found.extend(rules::locked::check(config, schema, &graph, &allowed));
+        self.found.extend(rules::locked::check(config, &transactions, schema, &graph, &allowed));
         graph
     }
 

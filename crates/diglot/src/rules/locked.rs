@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use super::{lock_order, stale_fence, unbounded_wait};
-use crate::config::{Config, Locks};
+use crate::config::{Config, Locks, Transactions};
 use crate::diagnostic::Diagnostic;
 use crate::locks::Graph;
 use crate::rule;
@@ -18,7 +18,13 @@ pub(super) const RULES: [&str; 3] = [rule::LOCK_ORDER.name, rule::STALE_FENCE.na
 pub(crate) type Allowed<'a> = (&'a str, &'a str, Span);
 
 /// What the lints of locks find, and exceptions without need.
-pub(crate) fn check(config: &Config, schema: &Schema, graph: &Graph, allowed: &[Allowed<'_>]) -> Vec<Diagnostic> {
+pub(crate) fn check(
+    config: &Config,
+    transactions: &Transactions,
+    schema: &Schema,
+    graph: &Graph,
+    allowed: &[Allowed<'_>],
+) -> Vec<Diagnostic> {
     let (unsaid, none) = (Locks::default(), Graph::default());
     let (said, graph) = config.locks.as_ref().map_or((&unsaid, &none), |said| (said, graph));
     let allowed: Vec<&Allowed<'_>> = allowed.iter().filter(|(_, rule, _)| RULES.contains(rule)).collect();
@@ -26,8 +32,7 @@ pub(crate) fn check(config: &Config, schema: &Schema, graph: &Graph, allowed: &[
         allowed.iter().filter(|(_, rule, _)| *rule == of).map(|(name, ..)| *name).collect()
     };
     let order = lock_order::check(said, schema, graph, &BTreeSet::new());
-    let mut found =
-        [order, stale_fence::check(graph), unbounded_wait::check(said, &config.transactions, graph)].concat();
+    let mut found = [order, stale_fence::check(graph), unbounded_wait::check(said, transactions, graph)].concat();
     let is_of = |(name, finding): &(String, Diagnostic), of: (&str, &str)| (name.as_str(), finding.rule) == of;
     // Of a circle one statement is told of, and any of it may be the one to allow.
     let parts = LazyCell::new(|| lock_order::parts(said, graph));
