@@ -70,7 +70,7 @@ RETURNING event_id;
 -- `flow_member_join_many` does, and each hop is made alone.
 -- rows: given(partition_key i16 key, flow_id uuid key, edge_id uuid key, event_id i64 null, now_ms i64)
 -- name: dependency_hop_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: dependency_hop
 -- column: ended_count i32
 -- column: settled_event_id i64 null
 WITH member AS (

@@ -39,7 +39,7 @@ UPDATE ff_exec_core
 -- rows: given(partition_key i16 key, flow_id uuid key, edge_id uuid, upstream_eid uuid, downstream_eid uuid, policy json)
 -- rows: given(graph_revision i64, now_ms i64)
 -- name: edge_stage_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: edge_stage
 -- column: ordinality i64
 -- column: graph_revision i64
 WITH member AS (
@@ -89,7 +89,7 @@ SELECT member.ordinality, flow.graph_revision
 -- or whose upstream execution has ended, and a group with another policy refuse the whole.
 -- rows: given(partition_key i16 key, flow_id uuid key, edge_id uuid key, downstream_eid uuid, now_ms i64)
 -- name: edge_apply_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: edge_apply
 -- column: running_count i32
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.flow_id, given.edge_id, given.downstream_eid, given.now_ms

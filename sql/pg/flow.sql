@@ -3,18 +3,35 @@ SELECT flow.graph_revision, flow.public_flow_state, flow.raw_fields FROM ff_flow
  WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id
    FOR UPDATE;
 
--- name: flow_member_lock :opt
-SELECT core.flow_id FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
-   FOR UPDATE;
-
--- name: flow_grow_nodes :exec
-UPDATE ff_flow_core
-   SET graph_revision = :graph_revision,
-       raw_fields = raw_fields
-                    || jsonb_build_object('node_count', CAST(:node_count AS bigint), 'last_mutation_at_ms',
-                                          CAST(:now_ms AS bigint))
- WHERE partition_key = :partition_key AND flow_id = :flow_id;
+-- name: flow_member_join :opt
+WITH fence AS (
+  SELECT flow.partition_key, flow.flow_id, core.execution_id
+    FROM ff_flow_core AS flow
+    JOIN ff_exec_core AS core ON core.partition_key = flow.partition_key
+   WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id
+     AND flow.public_flow_state NOT IN ('completed', 'failed', 'cancelled', 'terminal')
+     AND core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.flow_id IS NULL
+     FOR UPDATE OF flow, core
+),
+core AS (
+  UPDATE ff_exec_core AS core SET flow_id = :flow_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
+),
+flow AS (
+  UPDATE ff_flow_core AS flow
+     SET graph_revision = flow.graph_revision + 1,
+         raw_fields = flow.raw_fields
+                      || jsonb_build_object('node_count',
+                                            CASE
+                                              WHEN ltrim(flow.raw_fields ->> 'node_count', '0123456789') = ''
+                                                   AND length(flow.raw_fields ->> 'node_count') BETWEEN 1 AND 18
+                                                THEN CAST(flow.raw_fields ->> 'node_count' AS bigint) + 1
+                                              ELSE 1
+                                            END, 'last_mutation_at_ms', CAST(:now_ms AS bigint))
+   WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id AND EXISTS (SELECT 1 FROM fence)
+  RETURNING CAST(flow.raw_fields ->> 'node_count' AS bigint) AS node_count
+)
+SELECT flow.node_count FROM flow;
 
 -- name: flow_grow_edges :exec
 UPDATE ff_flow_core
@@ -30,7 +47,7 @@ UPDATE ff_flow_core
 -- nothing is changed and nothing inserted, and each is made a member alone.
 -- rows: given(partition_key i16 key, flow_id uuid key, execution_id uuid, now_ms i64)
 -- name: flow_member_join_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: flow_member_join
 -- column: node_count i64
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.flow_id, given.execution_id, given.now_ms FROM given
@@ -46,10 +63,14 @@ flow AS (
       ON CONFLICT (partition_key, flow_id) DO UPDATE
      SET graph_revision = flow.graph_revision + 1,
          raw_fields = flow.raw_fields || excluded.raw_fields
-                      || jsonb_build_object('node_count', CAST(flow.raw_fields ->> 'node_count' AS bigint) + 1)
-   WHERE flow.public_flow_state IN ('open', 'running', 'blocked')
-     AND ltrim(flow.raw_fields ->> 'node_count', '0123456789') = ''
-     AND length(flow.raw_fields ->> 'node_count') BETWEEN 1 AND 9
+                      || jsonb_build_object('node_count',
+                                            CASE
+                                              WHEN ltrim(flow.raw_fields ->> 'node_count', '0123456789') = ''
+                                                   AND length(flow.raw_fields ->> 'node_count') BETWEEN 1 AND 18
+                                                THEN CAST(flow.raw_fields ->> 'node_count' AS bigint) + 1
+                                              ELSE 1
+                                            END)
+   WHERE flow.public_flow_state NOT IN ('completed', 'failed', 'cancelled', 'terminal')
   RETURNING flow.partition_key, flow.flow_id, CAST(flow.raw_fields ->> 'node_count' AS bigint) AS node_count
 ),
 core AS (

@@ -55,7 +55,7 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
 -- rows: given(mark_key text, lane_id text, lease_id text, now_ms i64, worker_id text, worker_instance_id text)
 -- rows: given(lease_expires_at_ms i64)
 -- name: lease_claim_many :opt
--- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- each: lease_claim by lane_id
 -- allow(lock-order): the function locks what it takes, in the order of the queue and past what somebody has.
 -- allow(unbounded-wait): the function has locked all of them.
 -- column: lease_event_id i64

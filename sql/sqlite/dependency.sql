@@ -158,3 +158,79 @@ SELECT core.partition_key, core.execution_id, :flow_id, :outcome,
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;
+
+-- Counts an edge whose upstream execution has ended with success, lets its execution be claimed where that has waited for
+-- the last of its edges, and notes the completion that is given as followed. No row for what more is to be done for: an
+-- execution that is delayed or claimed, an edge that is not applied, was counted before or passes a result, and a group with
+-- another policy or with a failure.
+-- name: dependency_hop :opt
+-- require: fence
+-- param: event_id i64 null
+-- column: ended_count i32
+-- column: settled_event_id i64 null
+WITH fence AS (
+  SELECT edge.partition_key, edge.flow_id, edge.edge_id, held.downstream_eid
+    FROM ff_edge AS edge
+    JOIN ff_edge_group AS held
+      ON held.partition_key = edge.partition_key AND held.flow_id = edge.flow_id
+     AND held.downstream_eid = edge.downstream_eid
+   WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id
+     AND edge.upstream_eid <> edge.downstream_eid AND json_extract(edge.policy, '$.edge_state') = 'applied'
+     AND json_type(edge.policy, '$.applied_at_ms') IN ('integer', 'real')
+     AND COALESCE(json_extract(edge.policy, '$.data_passing_ref'), '') = ''
+     AND json_extract(held.policy, '$.kind') = 'all_of' AND held.success_count >= 0 AND held.fail_count = 0
+     AND held.skip_count = 0 AND held.running_count > 0
+     AND (held.running_count > 1
+          OR (SELECT count(*) FROM ff_edge AS other
+               WHERE other.partition_key = :partition_key AND other.flow_id = :flow_id
+                 AND other.downstream_eid = edge.downstream_eid
+                 AND CASE json_type(other.policy, '$.applied_at_ms')
+                       WHEN 'integer' THEN true
+                       WHEN 'real' THEN true
+                       ELSE json_type(other.policy, '$.applied_at_ms') IS NULL
+                            AND json_extract(other.policy, '$.edge_state') IS NOT 'pending'
+                     END) <= held.success_count + 1
+             AND EXISTS (SELECT 1 FROM ff_exec_core AS core
+                          WHERE core.partition_key = :partition_key AND core.execution_id = edge.downstream_eid
+                            AND core.lifecycle_phase IN ('submitted', 'runnable')
+                            AND core.ownership_state = 'unowned'
+                            AND core.eligibility_state = 'blocked_by_dependencies'
+                            AND json_extract(core.raw_fields, '$.delay_until') IS NULL))
+);
+WITH edge AS (
+  UPDATE ff_edge AS edge
+     SET policy = json_set(edge.policy, '$.edge_state', 'satisfied', '$.resolved_at_ms', :now_ms)
+   WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id
+     AND EXISTS (SELECT 1 FROM fence)
+),
+core AS (
+  UPDATE ff_exec_core AS core
+     SET eligibility_state = 'eligible_now', public_state = 'waiting', blocking_reason = 'waiting_for_worker',
+         attempt_state = CASE
+                           WHEN core.attempt_state = 'none' THEN 'pending_first_attempt'
+                           ELSE core.attempt_state
+                         END
+   WHERE core.partition_key = :partition_key AND EXISTS (SELECT 1 FROM fence)
+     AND core.execution_id = (SELECT held.downstream_eid
+                                FROM fence
+                                JOIN ff_edge_group AS held
+                                  ON held.partition_key = fence.partition_key AND held.flow_id = fence.flow_id
+                                 AND held.downstream_eid = fence.downstream_eid
+                               WHERE held.running_count = 1)
+),
+held AS (
+  UPDATE ff_edge_group AS held
+     SET success_count = held.success_count + 1, running_count = held.running_count - 1
+   WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
+     AND held.downstream_eid = (SELECT fence.downstream_eid FROM fence)
+  RETURNING success_count
+),
+followed AS (
+  UPDATE ff_completion_event AS ended SET dispatched_at_ms = :now_ms
+   WHERE ended.partition_key = :partition_key AND ended.event_id = :event_id AND ended.dispatched_at_ms IS NULL
+     AND EXISTS (SELECT 1 FROM fence)
+  RETURNING event_id
+)
+SELECT held.success_count AS ended_count, followed.event_id AS settled_event_id
+  FROM held
+  LEFT JOIN followed ON true;

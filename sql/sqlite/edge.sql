@@ -28,6 +28,48 @@ INSERT INTO ff_edge (partition_key, flow_id, edge_id, upstream_eid, downstream_e
 VALUES (:partition_key, :flow_id, :edge_id, :upstream_eid, :downstream_eid, :policy, 0)
     ON CONFLICT (partition_key, flow_id, edge_id) DO NOTHING;
 
+-- Stages an edge between two members of a flow and gives the graph's next revision. No row where something is in the way:
+-- the flow is not open or has another revision, the edge is there, or the downstream execution leads to the upstream one.
+-- name: edge_stage :opt
+-- require: fence
+-- param: now_ms i64
+-- allow(unordered-limit): which nodes are cut off does not matter, only whether some are.
+WITH fence AS (
+  SELECT flow.partition_key, flow.flow_id FROM ff_flow_core AS flow
+   WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id AND flow.public_flow_state = 'open'
+     AND flow.graph_revision = :graph_revision
+     AND ltrim(json_extract(flow.raw_fields, '$.edge_count'), '0123456789') = ''
+     AND length(json_extract(flow.raw_fields, '$.edge_count')) BETWEEN 1 AND 9
+     AND (SELECT count(*) FROM ff_exec_core AS core
+           WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
+             AND core.execution_id IN (:upstream_eid, :downstream_eid)) = 2
+     AND NOT EXISTS (SELECT 1 FROM ff_edge AS known
+                      WHERE known.partition_key = :partition_key AND known.flow_id = :flow_id
+                        AND known.edge_id = :edge_id)
+     AND NOT EXISTS (WITH RECURSIVE reach(node) AS (
+                       SELECT edge.downstream_eid FROM ff_edge AS edge
+                        WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id
+                          AND edge.upstream_eid = :downstream_eid
+                       UNION
+                       SELECT edge.downstream_eid
+                         FROM reach
+                         JOIN ff_edge AS edge ON edge.upstream_eid = reach.node
+                        WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id
+                     ),
+                     -- As many as `edge_reach` is asked for.
+                     seen AS (SELECT reach.node FROM reach LIMIT 1000)
+                     SELECT count(*) FROM seen HAVING count(*) >= 1000 OR max(seen.node = :upstream_eid))
+);
+INSERT INTO ff_edge (partition_key, flow_id, edge_id, upstream_eid, downstream_eid, policy, policy_version)
+SELECT fence.partition_key, fence.flow_id, :edge_id, :upstream_eid, :downstream_eid, :policy, 0 FROM fence;
+UPDATE ff_flow_core AS flow
+   SET graph_revision = flow.graph_revision + 1,
+       raw_fields = json_set(flow.raw_fields, '$.edge_count',
+                             CAST(json_extract(flow.raw_fields, '$.edge_count') AS integer) + 1,
+                             '$.last_mutation_at_ms', :now_ms)
+ WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id AND EXISTS (SELECT 1 FROM fence)
+RETURNING graph_revision;
+
 -- Reads an edge.
 -- name: edge_read :opt
 -- both
@@ -74,6 +116,45 @@ INSERT INTO ff_edge_group AS held (partition_key, flow_id, downstream_eid, polic
 VALUES (:partition_key, :flow_id, :downstream_eid, :policy, 1)
     ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE SET running_count = held.running_count + 1
 RETURNING policy, success_count, fail_count, skip_count, running_count;
+
+-- Makes the downstream execution of a staged edge wait for it, where it waits for all of its edges, and gives how many it
+-- then waits for. No row for what more is to be done for: an execution that is delayed, claimed or of another flow, an edge
+-- that is applied or whose upstream execution has ended, and a group with another policy.
+-- name: edge_apply :opt
+-- require: fence
+-- param: now_ms i64
+WITH fence AS (
+  SELECT edge.partition_key, edge.flow_id, edge.edge_id, edge.downstream_eid, core.execution_id
+    FROM ff_edge AS edge
+    JOIN ff_exec_core AS core ON core.partition_key = edge.partition_key AND core.execution_id = edge.downstream_eid
+   WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id
+     AND edge.downstream_eid = :downstream_eid AND edge.upstream_eid <> edge.downstream_eid
+     AND json_type(edge.policy) = 'object' AND json_extract(edge.policy, '$.edge_state') = 'pending'
+     AND json_extract(edge.policy, '$.applied_at_ms') IS NULL
+     AND core.partition_key = :partition_key AND core.execution_id = :downstream_eid
+     AND (core.flow_id IS NULL OR core.flow_id = :flow_id) AND core.lifecycle_phase IN ('submitted', 'runnable')
+     AND core.ownership_state = 'unowned' AND core.eligibility_state <> 'not_eligible_until_time'
+     AND EXISTS (SELECT 1 FROM ff_exec_core AS upstream
+                  WHERE upstream.partition_key = :partition_key AND upstream.execution_id = edge.upstream_eid
+                    AND upstream.lifecycle_phase NOT IN ('terminal', 'cancelled'))
+     AND NOT EXISTS (SELECT 1 FROM ff_edge_group AS held
+                      WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
+                        AND held.downstream_eid = :downstream_eid
+                        AND (json_extract(held.policy, '$.kind') IS NOT 'all_of' OR held.running_count < 0))
+);
+UPDATE ff_edge AS edge
+   SET policy = json_set(edge.policy, '$.applied_at_ms', :now_ms, '$.edge_state', 'applied')
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id
+   AND EXISTS (SELECT 1 FROM fence);
+UPDATE ff_exec_core AS core
+   SET eligibility_state = 'blocked_by_dependencies', blocking_reason = 'waiting_for_children',
+       public_state = 'waiting_children'
+ WHERE core.partition_key = :partition_key AND core.execution_id = :downstream_eid AND EXISTS (SELECT 1 FROM fence);
+INSERT INTO ff_edge_group AS held (partition_key, flow_id, downstream_eid, policy, running_count)
+SELECT fence.partition_key, fence.flow_id, fence.downstream_eid, json_object('kind', 'all_of'), 1 FROM fence
+ WHERE true
+    ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE SET running_count = held.running_count + 1
+RETURNING running_count;
 
 -- Reads the policy of a node's dependencies.
 -- name: edge_group_policy_read :opt

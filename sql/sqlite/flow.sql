@@ -10,22 +10,37 @@ VALUES (:partition_key, :flow_id, 0, 'open', :now_ms, :raw_fields)
 SELECT flow.graph_revision, flow.public_flow_state, flow.raw_fields FROM ff_flow_core AS flow
  WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id;
 
--- Reads whose member an execution is, and keeps it so until the transaction ends.
--- name: flow_member_lock :opt
-SELECT core.flow_id FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- Makes an execution a member of a flow.
--- name: flow_member_join :exec
--- both
-UPDATE ff_exec_core SET flow_id = :flow_id WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- Counts a new member of a flow.
--- name: flow_grow_nodes :exec
-UPDATE ff_flow_core
-   SET graph_revision = :graph_revision,
-       raw_fields = json_set(raw_fields, '$.node_count', :node_count, '$.last_mutation_at_ms', :now_ms)
- WHERE partition_key = :partition_key AND flow_id = :flow_id;
+-- Makes an execution that stands alone a member of a flow that goes on, and gives how many members it has. A count that is
+-- none begins anew. No row: the flow has ended, the execution is some flow's member, or one of them is not there.
+-- name: flow_member_join :opt
+-- require: fence
+-- column: node_count i64
+WITH fence AS (
+  SELECT flow.partition_key, flow.flow_id, core.execution_id
+    FROM ff_flow_core AS flow
+    JOIN ff_exec_core AS core ON core.partition_key = flow.partition_key
+   WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id
+     AND flow.public_flow_state NOT IN ('completed', 'failed', 'cancelled', 'terminal')
+     AND core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.flow_id IS NULL
+);
+WITH core AS (
+  UPDATE ff_exec_core AS core SET flow_id = :flow_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
+),
+flow AS (
+  UPDATE ff_flow_core AS flow
+     SET graph_revision = flow.graph_revision + 1,
+         raw_fields = json_set(flow.raw_fields, '$.node_count',
+                               CASE
+                                 WHEN ltrim(CAST(json_extract(flow.raw_fields, '$.node_count') AS text), '0123456789') = ''
+                                      AND length(CAST(json_extract(flow.raw_fields, '$.node_count') AS text)) BETWEEN 1 AND 18
+                                   THEN CAST(json_extract(flow.raw_fields, '$.node_count') AS bigint) + 1
+                                 ELSE 1
+                               END, '$.last_mutation_at_ms', CAST(:now_ms AS bigint))
+   WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id AND EXISTS (SELECT 1 FROM fence)
+  RETURNING CAST(json_extract(raw_fields, '$.node_count') AS bigint) AS node_count
+)
+SELECT flow.node_count FROM flow;
 
 -- Counts a new edge of a flow.
 -- name: flow_grow_edges :exec

@@ -4,7 +4,8 @@
 
 /// Several generated calls in one transaction. The names in brackets are lent to every try; the second
 /// closure, if given, lists what to tell after the commit:
-/// `transaction!(engine, "cancel", [lock, cancel], |conn| { .. }, |answer, wakes| ..)`.
+/// `transaction!(engine, "cancel", [lock, cancel], |conn| { .. }, |answer, wakes| ..)`. `plainly` names what is tried in their
+/// place: a statement, and what makes an answer of its row.
 macro_rules! transaction {
     ($on:expr, $name:literal, [$($lent:ident),* $(,)?], |$conn:ident| $body:block) => {
         $on
@@ -32,17 +33,16 @@ macro_rules! transaction {
             .await
     };
     (
-        $on:expr, $name:literal, together $lent:ident,
-        |$conn:ident| $body:block, |$given:pat_param, $row:ident: $of:ty| $made:expr,
-        |$answer:ident, $wakes:ident| $tell:expr
+        $on:expr, $name:literal, plainly $plain:expr, [$($lent:ident),* $(,)?],
+        |$conn:ident| $body:block, |$answer:ident, $wakes:ident| $tell:expr
     ) => {
         $on
             .db()
-            .write_combined(
+            .write_plainly(
                 $name,
-                $lent,
-                move |$conn, $lent| Box::pin(async move { $body }),
-                |$given, $row: $of| $made,
+                $plain,
+                ($($lent,)*),
+                move |$conn, ($($lent,)*)| Box::pin(async move { $body }),
                 move |_, $answer, $wakes| $tell,
             )
             .await

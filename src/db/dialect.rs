@@ -4,8 +4,6 @@
 
 use std::future::Future;
 #[cfg(feature = "postgres")]
-use std::hash::Hash;
-#[cfg(feature = "postgres")]
 use std::sync::Arc;
 
 use ff_core::EngineError;
@@ -19,7 +17,9 @@ use super::migrate::error::MigrationError;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
 use crate::column::PartitionNumber;
 use crate::model::manage::{Inspection, SchemaState};
-use crate::statements::{Statement, Statements};
+use crate::statements::Statements;
+#[cfg(feature = "postgres")]
+use crate::statements::{Listed, Statement};
 
 /// The server database.
 #[cfg(feature = "postgres")]
@@ -67,6 +67,10 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     /// The only partition that holds flows and their members, and the words that refuse to join an execution of
     /// another one with an edge; none where each flow's own partition holds its members.
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)>;
+
+    /// Whether calls in one transaction that one statement makes as well are tried as that one first. Postgres has tried it
+    /// with those of others, where anything goes together.
+    const TRIES_PLAINLY: bool;
 
     /// The refusals of a subscription to lease events.
     const SUBSCRIBE_LEASE_HISTORY: SubscriptionWords;
@@ -222,23 +226,18 @@ pub trait Operation<D: Dialect>: Send + Sync + 'static {
     fn wakes(&self, answer: &Self::Answer, wakes: &mut Wakes);
 }
 
-/// A unit that may go together with others of its kind.
+/// An operation that may go together with others of its kind.
 #[cfg(feature = "postgres")]
-pub trait Combined<D: Dialect>: Operation<D, Answer = <Self::Params as Combines>::Answer> {
-    /// Its parameters.
+pub trait Combined<D: Dialect>: Operation<D> {
+    /// The call that it makes with others.
     type Params: Combines;
 
-    /// Its parameters.
+    /// The call that it makes with others.
     fn params(&self) -> &Self::Params;
+
+    /// Its answer of what that call gave; none where it has to run alone.
+    fn answered(&self, output: <Self::Params as Statement>::Output) -> Option<Self::Answer>;
 }
-
-/// What a statement over many rows answers each of its members, in their order.
-#[cfg(feature = "postgres")]
-pub(crate) type Answers<P> = Vec<<P as Combines>::Answer>;
-
-/// A statement over many rows on its way.
-#[cfg(feature = "postgres")]
-pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
 
 /// When the server plans a statement.
 #[cfg(feature = "postgres")]
@@ -251,26 +250,9 @@ pub(crate) enum Plans {
     Once,
 }
 
-/// The parameters of a unit whose page of Postgres also has a statement over many rows.
+/// A call of which Postgres makes several in one statement.
 #[cfg(feature = "postgres")]
-pub trait Combines: Send + Sync + Sized + 'static {
-    /// What the unit answers.
-    type Answer: Send + 'static;
+pub trait Combines: Listed<Output: 'static, Group: 'static> + 'static {}
 
-    /// What the members of one statement have in common.
-    type Group: Clone + Eq + Hash + Send + 'static;
-
-    /// What only one member of a statement may name.
-    type Key: Eq + Hash;
-
-    /// The group that it goes with; none for one that goes alone.
-    fn group(&self) -> Option<Self::Group>;
-
-    /// What no other member of its statement may name, if there is such a thing.
-    fn key(&self) -> Option<Self::Key> {
-        None
-    }
-
-    /// Runs members of one group in one statement.
-    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut sqlx::PgConnection) -> Ran<'a, Self>;
-}
+#[cfg(feature = "postgres")]
+impl<P: Listed<Output: 'static, Group: 'static> + 'static> Combines for P {}

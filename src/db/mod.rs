@@ -56,6 +56,7 @@ mod notify;
 pub(crate) mod opening;
 #[cfg(feature = "postgres")]
 pub(crate) mod pg;
+mod plain;
 #[cfg(feature = "sqlite")]
 mod readers;
 #[cfg(feature = "postgres")]
@@ -63,7 +64,6 @@ pub(crate) mod session;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod statement;
-pub(crate) mod together;
 pub(crate) mod tx;
 mod waiters;
 pub(crate) mod wake;
@@ -181,50 +181,6 @@ impl<D: Dialect> Db<D> {
         W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
     {
         self.store.run(self.call(name, Kind::Write, params, op, wakes)).await
-    }
-
-    /// The same for calls that Postgres may make for several callers in one statement, which does what they do or
-    /// nothing at all; `of_row` makes an answer of what that gives.
-    #[cfg(feature = "postgres")]
-    pub(crate) async fn write_combined<P, R, T, O, W>(
-        &self,
-        name: &'static str,
-        params: P,
-        op: O,
-        of_row: fn(&P, R) -> T,
-        wakes: W,
-    ) -> Result<T, EngineError>
-    where
-        P: dialect::Combines<Answer = Option<R>>,
-        R: Send + 'static,
-        T: Send + 'static,
-        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, Abort>> + Send + Sync + 'static,
-        W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
-    {
-        let params = tx::flows::Made { params, of_row };
-        let call = self.call(name, Kind::Write, params, op, wakes);
-        let answer = self.store.run_combined(Stepwise(call)).await?;
-        // A statement of several has a row for each of them, or fails as a whole.
-        answer.ok_or(EngineError::Contention(ff_core::engine_error::ContentionKind::RetryExhausted))
-    }
-
-    /// The same; SQLite's writer puts those of several callers into one transaction.
-    #[cfg(not(feature = "postgres"))]
-    pub(crate) async fn write_combined<P, R, T, O, W>(
-        &self,
-        name: &'static str,
-        params: P,
-        op: O,
-        _: fn(&P, R) -> T,
-        wakes: W,
-    ) -> Result<T, EngineError>
-    where
-        P: Send + Sync + 'static,
-        T: Send + 'static,
-        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, Abort>> + Send + Sync + 'static,
-        W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
-    {
-        self.write(name, params, op, wakes).await
     }
 
     /// Hears of the frames that are appended to a stream from here on, by any process.
@@ -345,61 +301,5 @@ where
 
     fn wakes(&self, answer: &T, wakes: &mut Wakes) {
         (self.wakes)(&self.params, answer, wakes);
-    }
-}
-
-/// Calls in one transaction for which Postgres may have one statement for several callers.
-#[cfg(feature = "postgres")]
-struct Stepwise<P, O, W>(Call<P, O, W>);
-
-#[cfg(feature = "postgres")]
-impl<D, P, R, T, O, W> Operation<D> for Stepwise<tx::flows::Made<P, R, T>, O, W>
-where
-    D: Dialect,
-    P: dialect::Combines<Answer = Option<R>>,
-    R: Send + 'static,
-    T: Send + 'static,
-    O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, Abort>> + Send + Sync + 'static,
-    W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
-{
-    type Answer = Option<T>;
-
-    fn name(&self) -> &'static str {
-        self.0.name
-    }
-
-    fn kind(&self) -> Kind {
-        self.0.kind
-    }
-
-    fn patience(&self) -> Patience {
-        self.0.patience
-    }
-
-    fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<Option<T>, Abort>> {
-        let running = (self.0.op)(connection, &self.0.params.params);
-        Box::pin(async move { running.await.map(Some) })
-    }
-
-    fn wakes(&self, answer: &Option<T>, wakes: &mut Wakes) {
-        if let Some(answer) = answer {
-            (self.0.wakes)(&self.0.params.params, answer, wakes);
-        }
-    }
-}
-
-#[cfg(feature = "postgres")]
-impl<D, P, R, T, O, W> dialect::Combined<D> for Stepwise<tx::flows::Made<P, R, T>, O, W>
-where
-    D: Dialect,
-    P: dialect::Combines<Answer = Option<R>>,
-    R: Send + 'static,
-    T: Send + 'static,
-    Self: Operation<D, Answer = Option<T>>,
-{
-    type Params = tx::flows::Made<P, R, T>;
-
-    fn params(&self) -> &Self::Params {
-        &self.0.params
     }
 }

@@ -30,7 +30,7 @@ use tokio::sync::OnceCell;
 use tracing::Instrument as _;
 
 use super::dialect::{
-    Answers, Combined, Combines, Dialect, Kind, Operation, Patience, Plans, Postgres, Store, SubscriptionWords,
+    Combined, Combines, Dialect, Kind, Operation, Patience, Plans, Postgres, Store, SubscriptionWords,
 };
 use super::fault::Step;
 use super::in_steps;
@@ -40,7 +40,7 @@ use super::listen::Listener;
 use super::migrate::{MigrationError, pg_index_names, pg_schema_state};
 use super::notify::Notifier;
 use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted, sweeping_pool};
-use super::tx::combine::{Carrier, Lines, Uncarried, combine};
+use super::tx::combine::{Carrier, Lines, Outputs, Uncarried, combine};
 use super::tx::{Attempts, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
@@ -75,6 +75,7 @@ impl Dialect for Postgres {
     const LIST_WORKERS_ACROSS_NAMESPACES: &'static str =
         "list_workers (cross-namespace on Postgres — pass namespace explicitly)";
     const REFUSED_RECLAIM_COUNTS: u32 = 1;
+    const TRIES_PLAINLY: bool = false;
     const SUBSCRIBE_LEASE_HISTORY: SubscriptionWords =
         SubscriptionWords { unavailable: "pg.subscribe_lease_history", foreign_cursor: FOREIGN_CURSOR };
     const SUBSCRIBE_COMPLETION: SubscriptionWords =
@@ -276,13 +277,13 @@ impl Carrier for PgStore {
         &self.around
     }
 
-    async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Answers<P>, Uncarried> {
+    async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Outputs<P>, Uncarried> {
         let mut connection = self.warm.take(Plans::Once).await.map_err(Uncarried::Failed)?;
         let faults = &self.around.faults;
         let ran = async {
             faults.pass(Step::Run, name).await?;
             let connection = connection.get()?;
-            faults.watch(name, P::run_many(members, connection)).await
+            faults.watch(name, P::run_list(members, connection)).await
         };
         match ran.await {
             Ok(answers) => {

@@ -40,6 +40,7 @@ impl Dialect for Sqlite {
     const LIST_WORKERS_ACROSS_NAMESPACES: &'static str =
         "list_workers (cross-namespace on SQLite — pass namespace explicitly)";
     const REFUSED_RECLAIM_COUNTS: u32 = 0;
+    const TRIES_PLAINLY: bool = true;
     const SUBSCRIBE_LEASE_HISTORY: SubscriptionWords = SubscriptionWords {
         unavailable: "sqlite.subscribe_lease_history",
         foreign_cursor: "invalid event_id cursor for sqlite.subscribe_lease_history",

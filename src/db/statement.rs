@@ -58,7 +58,7 @@ impl<D: Dialect> Db<D> {
     #[cfg(feature = "postgres")]
     pub(crate) async fn combined_telling<S, R, W>(&self, statement: S, tell: W) -> Result<Option<R>, EngineError>
     where
-        S: Statement<Output = Option<R>> + Combines<Answer = Option<R>>,
+        S: Statement<Output = Option<R>> + Combines,
         R: Send + 'static,
         W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
     {
@@ -78,9 +78,9 @@ impl<D: Dialect> Db<D> {
 
     /// The same for one that writes no event.
     #[cfg(feature = "postgres")]
-    pub(crate) async fn combined_counting<S, W>(&self, statement: S, tell: W) -> Result<S::Answer, EngineError>
+    pub(crate) async fn combined_counting<S, W>(&self, statement: S, tell: W) -> Result<S::Output, EngineError>
     where
-        S: Statement<Output = <S as Combines>::Answer> + Combines,
+        S: Combines,
         W: Fn(&S::Output, &mut Wakes) + Send + Sync + 'static,
     {
         let (kind, patience) = (Kind::Unit, self.patience);
@@ -155,12 +155,16 @@ impl<D, S, W> Combined<D> for Run<S, W>
 where
     D: Dialect,
     S: Combines,
-    Self: Operation<D, Answer = S::Answer>,
+    Self: Operation<D, Answer = S::Output>,
 {
     type Params = S;
 
     fn params(&self) -> &S {
         &self.statement
+    }
+
+    fn answered(&self, output: S::Output) -> Option<S::Output> {
+        Some(output)
     }
 }
 
@@ -212,11 +216,15 @@ impl<D, S, W> Combined<D> for Telling<S, W>
 where
     D: Dialect,
     S: Combines,
-    Self: Operation<D, Answer = S::Answer>,
+    Self: Operation<D, Answer = S::Output>,
 {
     type Params = S;
 
     fn params(&self) -> &S {
         &self.statement
+    }
+
+    fn answered(&self, output: S::Output) -> Option<S::Output> {
+        Some(output)
     }
 }

@@ -31,8 +31,6 @@ macro_rules! taken {
 #[cfg(feature = "postgres")]
 pub(crate) mod combine;
 #[cfg(feature = "postgres")]
-pub(super) mod flows;
-#[cfg(feature = "postgres")]
 mod given;
 #[cfg(feature = "sqlite")]
 pub(crate) mod group;

@@ -15,9 +15,8 @@ use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::ExecutionId;
 
 use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
-use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
-use crate::db::together::{Counted, Hopping};
+use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
 use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
@@ -136,27 +135,49 @@ fn worse(failed: &mut Option<EngineError>, hopped: Result<u64, EngineError>) -> 
 /// Follows one edge, and notes the completion that is given as followed; answers how many completions were noted.
 async fn hop_once<D: Dialect>(engine: &Engine<D>, hop: Hop, event_id: Option<i64>) -> Result<u64, EngineError> {
     let Hop { partition_key, flow_id, edge_id, now_ms, .. } = hop;
-    let is_plain = hop.ended == Ended::Success && hop.taking == Taking::Waits;
-    let hopping = Hopping { partition_key, flow_id, edge_id, event_id, now_ms, is_plain };
-    let (_, settled) = transaction!(
-        engine,
-        "dependency_hop",
-        together hopping,
-        |conn| {
-            let hopped = hop_on::<D>(conn, &hop).await?;
-            let settled = match hopping.event_id {
-                Some(event_id) => {
-                    let settle = dependency::DependencyCompletionSettleParams { now_ms, partition_key, event_id };
-                    conn.dependency_completion_settle(&settle).await?
-                }
-                None => 0,
-            };
-            Ok((hopped, settled))
-        },
-        |_, counted: Counted| (Hopped::counted(counted.ended), counted.settled),
-        |hopped, wakes| hopped.0.tell(partition_key, flow_id, wakes)
-    )?;
+    let hopping = Hopping { hop, event_id };
+    let tell = move |hopped: &(Hopped, u64), wakes: &mut Wakes| hopped.0.tell(partition_key, flow_id, wakes);
+    // A failure asks for more, and a sweep waits for nobody's row.
+    let (_, settled) = if hop.ended == Ended::Success && hop.taking == Taking::Waits {
+        let plain = dependency::DependencyHopParams { partition_key, flow_id, edge_id, event_id, now_ms };
+        let counted = |row: dependency::DependencyHopRow| {
+            (Hopped::counted(i64::from(row.ended_count)), u64::from(row.settled_event_id.is_some()))
+        };
+        transaction!(
+            engine,
+            "dependency_hop",
+            plainly(plain, counted),
+            [hopping],
+            |conn| { hopping.make::<D>(conn).await },
+            |hopped, wakes| tell(hopped, wakes)
+        )?
+    } else {
+        transaction!(engine, "dependency_hop", [hopping], |conn| { hopping.make::<D>(conn).await }, |hopped, wakes| {
+            tell(hopped, wakes)
+        })?
+    };
     Ok(settled)
+}
+
+/// An edge to count, with the completion that is then followed.
+struct Hopping {
+    hop: Hop,
+    event_id: Option<i64>,
+}
+
+impl Hopping {
+    async fn make<D: Dialect>(&self, conn: &mut D::Connection) -> Result<(Hopped, u64), Abort> {
+        let Hop { partition_key, now_ms, .. } = self.hop;
+        let hopped = hop_on::<D>(conn, &self.hop).await?;
+        let settled = match self.event_id {
+            Some(event_id) => {
+                let settle = dependency::DependencyCompletionSettleParams { now_ms, partition_key, event_id };
+                conn.dependency_completion_settle(&settle).await?
+            }
+            None => 0,
+        };
+        Ok((hopped, settled))
+    }
 }
 
 /// Follows the completion that a payload tells of, one level deep. A payload that no completion belongs to does

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use crate::column::{ExecutionUuid, FlowUuid};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
-use crate::db::together::{Applying, Staging};
 use crate::engine::Engine;
 use crate::engine::flow;
 use crate::engine::group::{Hopped, catch_up_on};
@@ -53,6 +52,7 @@ pub(crate) async fn stage<D: Dialect>(
     let downstream = member_key::<D>(&args.downstream_execution_id)?;
     reject_nul("dependency_kind", &args.dependency_kind)?;
     reject_nul("data_passing_ref", args.data_passing_ref.as_deref().unwrap_or_default())?; // tidy: nothing to reject
+    let now_ms = engine.given(args.now).0;
     let staging = Staging {
         key: EdgeKey {
             group: GroupKey {
@@ -64,21 +64,38 @@ pub(crate) async fn stage<D: Dialect>(
             upstream_eid: upstream,
         },
         document: stored::staged(&args.dependency_kind, args.data_passing_ref.as_deref(), args.now.0),
-        expected_revision: i64::try_from(args.expected_graph_revision).ok(),
-        now_ms: engine.given(args.now).0,
+        // No graph has the last revision that there is.
+        expected_revision: i64::try_from(args.expected_graph_revision).unwrap_or(i64::MAX), // tidy: it is refused
+        now_ms,
+    };
+    let plain = edge::EdgeStageParams {
+        group: staging.key.group,
+        edge_id: staging.key.edge_id,
+        upstream_eid: staging.key.upstream_eid,
+        policy: staging.document.clone(),
+        graph_revision: staging.expected_revision,
+        now_ms,
     };
     let revision = transaction!(
         engine,
         "stage_dependency_edge",
-        together staging,
+        plainly(plain, |row: edge::EdgeStageRow| row.graph_revision),
+        [staging],
         |conn| { stage_on::<D>(conn, staging).await },
-        |_, revision: i64| revision,
         |_revision, _wakes| ()
     )?;
     Ok(StageDependencyEdgeResult::Staged {
         edge_id: args.edge_id.clone(),
         new_graph_revision: revision.max(0).unsigned_abs(),
     })
+}
+
+/// An edge that becomes part of a flow's graph.
+struct Staging {
+    key: EdgeKey,
+    document: Value,
+    expected_revision: i64,
+    now_ms: i64,
 }
 
 /// Stages the edge and answers the graph's new revision.
@@ -91,7 +108,7 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
     if found.public_flow_state.has_ended() {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
-    if found.public_flow_state != FlowWord::Open || staging.expected_revision != Some(found.graph_revision) {
+    if found.public_flow_state != FlowWord::Open || staging.expected_revision != found.graph_revision {
         return Err(Abort::from(EngineError::Contention(ContentionKind::StaleGraphRevision)));
     }
     let members = edge::EdgeMembersParams { group: key.group, upstream_eid: key.upstream_eid };
@@ -159,22 +176,21 @@ pub(crate) async fn apply<D: Dialect>(
     engine: &Engine<D>,
     args: &ApplyDependencyToChildArgs,
 ) -> Result<ApplyDependencyToChildResult, EngineError> {
-    let applying = Applying {
-        partition_key: engine.flow_partition(&args.flow_id),
-        flow_id: (&args.flow_id).into(),
+    let (partition_key, flow_id) = (engine.flow_partition(&args.flow_id), (&args.flow_id).into());
+    let applying = edge::EdgeApplyParams {
+        group: GroupKey { partition_key, flow_id, downstream_eid: member_key::<D>(&args.downstream_execution_id)? },
         edge_id: args.edge_id.0,
-        downstream_eid: member_key::<D>(&args.downstream_execution_id)?,
         now_ms: engine.given(args.now).0,
     };
-    let (partition_key, flow_id) = (applying.partition_key, applying.flow_id);
+    let applied = |row: edge::EdgeApplyRow| {
+        (ApplyDependencyToChildResult::Applied { unsatisfied_count: row.running_count.max(0).unsigned_abs() }, None)
+    };
     let (outcome, _) = transaction!(
         engine,
         "apply_dependency_to_child",
-        together applying,
+        plainly(applying.clone(), applied),
+        [applying],
         |conn| { apply_on::<D>(conn, applying).await },
-        |_, running: i32| {
-            (ApplyDependencyToChildResult::Applied { unsatisfied_count: running.max(0).unsigned_abs() }, None)
-        },
         |applied, wakes| {
             if let Some(hopped) = &applied.1 {
                 hopped.tell(partition_key, flow_id, wakes);
@@ -186,9 +202,10 @@ pub(crate) async fn apply<D: Dialect>(
 
 async fn apply_on<D: Dialect>(
     conn: &mut D::Connection,
-    applying: &Applying,
+    applying: &edge::EdgeApplyParams,
 ) -> Result<(ApplyDependencyToChildResult, Option<Hopped>), Abort> {
-    let Applying { partition_key, flow_id, edge_id, downstream_eid, now_ms } = *applying;
+    let edge::EdgeApplyParams { group, edge_id, now_ms } = *applying;
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
     let params = edge::EdgeLockParams { partition_key, flow_id, edge_id };
     let staged = conn.edge_lock(&params).await.map_err(|error| unreadable(DOCUMENT, error))?;
     let Some(staged) = staged else {
@@ -206,12 +223,11 @@ async fn apply_on<D: Dialect>(
         conn.edge_policy_write(&params).await?;
     }
     let policy = json!({"kind": EdgeDependencyPolicy::AllOf.variant_str()});
-    let group = GroupKey { partition_key, flow_id, downstream_eid };
     let params = edge::EdgeGroupAwaitParams { group, policy };
     let group = conn.edge_group_await(&params).await?;
     let counts = Counts::stored(group.success_count, group.fail_count, group.skip_count, group.running_count);
     if counts.state(&stored::policy(&group.policy)) != EdgeGroupState::Satisfied {
-        block::<D>(conn, applying).await?;
+        block::<D>(conn, applying.group).await?;
     }
     // The end of the upstream execution was followed before this edge counted.
     let upstream = ExecKey { partition_key, execution_id: staged.upstream_eid };
@@ -221,12 +237,12 @@ async fn apply_on<D: Dialect>(
 }
 
 /// Keeps the downstream execution from being claimed, if nobody has claimed it yet.
-async fn block<D: Dialect>(conn: &mut D::Connection, applying: &Applying) -> Result<(), Abort> {
-    let execution = ExecKey { partition_key: applying.partition_key, execution_id: applying.downstream_eid };
+async fn block<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<(), Abort> {
+    let execution = ExecKey { partition_key: group.partition_key, execution_id: group.downstream_eid };
     let Some(child) = conn.edge_child_lock(&edge::EdgeChildLockParams { execution }).await? else {
         return Ok(());
     };
-    if child.flow_id.is_some_and(|owner| owner != applying.flow_id) {
+    if child.flow_id.is_some_and(|owner| owner != group.flow_id) {
         return Err(Abort::from(EngineError::Conflict(ConflictKind::ExecutionAlreadyInFlow)));
     }
     if !may_be_blocked(&child.lifecycle_phase, &child.ownership_state) {

@@ -7,7 +7,7 @@ use ff_core::contracts::{
     AddExecutionToFlowArgs, AddExecutionToFlowResult, CreateFlowArgs, CreateFlowResult, EdgeGroupSnapshot,
     FlowSnapshot, FlowStatus, FlowSummary, ListFlowsPage,
 };
-use ff_core::engine_error::EngineError;
+use ff_core::engine_error::{ContentionKind, EngineError};
 use ff_core::partition::{Partition, PartitionKey};
 use ff_core::types::{FlowId, Namespace, TimestampMs};
 use serde_json::json;
@@ -15,7 +15,6 @@ use serde_json::json;
 use crate::column::{FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
-use crate::db::together::Joining;
 use crate::engine::Engine;
 use crate::engine::policy::group::Counts;
 use crate::engine::policy::summary::Members;
@@ -24,6 +23,7 @@ use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, reject_nul};
+use crate::statements::execution::ExecutionFlowReadParams;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
 /// How many summaries one page of the projector brings up to date.
@@ -82,60 +82,37 @@ pub(crate) async fn add_execution<D: Dialect>(
         let got = args.execution_id.partition();
         return Err(invalid_input(format!("execution partition mismatch: expected {expected}, got {got}")));
     }
-    let joining = Joining {
-        partition_key: engine.flow_partition(&args.flow_id),
-        flow_id: (&args.flow_id).into(),
-        member: exec_key(&args.execution_id)?.execution_id,
-        execution_id: args.execution_id.clone(),
-        now_ms: engine.given(args.now).0,
-    };
-    transaction!(
-        engine,
-        "add_execution_to_flow",
-        together joining,
-        |conn| { join::<D>(conn, joining).await },
-        |joining, node_count: i64| AddExecutionToFlowResult::Added {
-            execution_id: joining.execution_id.clone(),
-            new_node_count: u32::try_from(node_count).unwrap_or(u32::MAX), // tidy: it has nine digits
-        },
-        |_joined, _wakes| ()
-    )
+    let (partition_key, flow_id) = (engine.flow_partition(&args.flow_id), FlowUuid::from(&args.flow_id));
+    let execution = ExecKey { partition_key, execution_id: exec_key(&args.execution_id)?.execution_id };
+    let params = flow::FlowMemberJoinParams { flow_id, execution, now_ms: engine.given(args.now).0 };
+    let execution_id = args.execution_id.clone();
+    match engine.db().combined_counting(params, |_, _| ()).await? {
+        Some(row) => Ok(AddExecutionToFlowResult::Added {
+            execution_id,
+            new_node_count: u32::try_from(row.node_count).unwrap_or(u32::MAX), // tidy: as many as can be told
+        }),
+        None => {
+            let node_count = member_of(engine, flow_id, execution).await?;
+            Ok(AddExecutionToFlowResult::AlreadyMember { execution_id, node_count })
+        }
+    }
 }
 
-async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result<AddExecutionToFlowResult, Abort> {
-    let (partition_key, flow_id, now_ms) = (joining.partition_key, joining.flow_id, joining.now_ms);
-    let Some(found) = lock::<D>(conn, partition_key, flow_id).await? else {
-        return Err(Abort::from(invalid_input("flow_not_found")));
-    };
+/// How many members the flow has that an execution is a member of; an error where it is not, and cannot be.
+async fn member_of<D: Dialect>(engine: &Engine<D>, flow_id: FlowUuid, execution: ExecKey) -> Result<u32, EngineError> {
+    let partition_key = execution.partition_key;
+    let found = engine.db().read(flow::FlowReadParams { partition_key, flow_id }).await?;
+    let found = found.ok_or_else(|| invalid_input("flow_not_found"))?;
     if found.public_flow_state.has_ended() {
-        return Err(Abort::from(invalid_input("flow_already_terminal")));
+        return Err(invalid_input("flow_already_terminal"));
     }
-    let execution = ExecKey { partition_key, execution_id: joining.member };
-    let Some(member) = conn.flow_member_lock(&flow::FlowMemberLockParams { execution }).await? else {
-        return Err(Abort::from(invalid_input("execution_not_found")));
-    };
-    let execution_id = joining.execution_id.clone();
-    let node_count = document::counter(&found.raw_fields, "node_count");
-    match member.flow_id {
-        Some(own) if own == flow_id => {
-            return Ok(AddExecutionToFlowResult::AlreadyMember { execution_id, node_count });
-        }
-        Some(other) => {
-            return Err(Abort::from(invalid_input(format!("already_member_of_different_flow:{other}"))));
-        }
-        None => {}
+    let member = engine.db().read(ExecutionFlowReadParams { execution }).await?;
+    match member.ok_or_else(|| invalid_input("execution_not_found"))?.flow_id {
+        Some(own) if own == flow_id => Ok(document::counter(&found.raw_fields, "node_count")),
+        Some(other) => Err(invalid_input(format!("already_member_of_different_flow:{other}"))),
+        // It was not free when it was to join, and is now.
+        None => Err(EngineError::Contention(ContentionKind::RetryExhausted)),
     }
-    let new_node_count = node_count.saturating_add(1);
-    conn.flow_member_join(&flow::FlowMemberJoinParams { flow_id, execution }).await?;
-    let params = flow::FlowGrowNodesParams {
-        graph_revision: found.graph_revision.saturating_add(1),
-        node_count: i64::from(new_node_count),
-        now_ms,
-        partition_key,
-        flow_id,
-    };
-    conn.flow_grow_nodes(&params).await?;
-    Ok(AddExecutionToFlowResult::Added { execution_id, new_node_count })
 }
 
 /// Locks a flow until the transaction ends; `None` when there is none.

@@ -63,6 +63,17 @@ pub struct RowsParam {
     pub key: Vec<String>,
     /// How it is known which row an answer belongs to; nothing where none come.
     pub matched: Option<Matched>,
+    /// The calls that its rows are, if it faces a statement for one row.
+    pub calls: Option<Calls>,
+}
+
+/// The calls that the rows of a list are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calls {
+    /// The statement for one row.
+    pub of: String,
+    /// The field that those of one list have alike.
+    pub by: Option<String>,
 }
 
 /// How an answer's row is found.

@@ -471,11 +471,13 @@ pub enum AnnotationKind {
     },
     /// `-- both`: the facing page has it in the same words, so it stands here alone.
     Both,
-    /// `-- each: NAME [or fails — reason]`: it does for each of its rows what the facing page does in one call of that
-    /// statement.
+    /// `-- each: NAME [by FIELD] [or fails — reason]`: it does for each of its rows what the facing page does in one call of
+    /// that statement.
     Each {
         /// The statement for one row.
         name: String,
+        /// The field that the calls of one list have alike, if they are to go by one.
+        by: Option<String>,
         /// Why it may fail as a whole where every call does something, if it may.
         fails: Option<String>,
     },

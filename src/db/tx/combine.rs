@@ -1,6 +1,6 @@
 //! Operations of one kind that wait at the same moment go as one statement over many rows: Postgres's door.
 //!
-//! What may go together is a [`Group`](Combines::Group): all claims by a lane, all completions.
+//! What may go together is a [`Group`](Listed::Group): all claims by a lane, all completions.
 //! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while [`ENOUGH`] wait. Whoever comes while
 //! there is room gives way to what else is ready to run in this process, and to those whom one commit answered and who
 //! ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run ends, all who wait by
@@ -31,11 +31,12 @@ use tracing::Instrument as _;
 
 use super::given::{Given, InHand};
 use super::{Surroundings, span};
-use crate::db::dialect::{Answers, Combined, Combines, Dialect as _, Kind, Patience, Postgres, Store};
+use crate::db::dialect::{Combined, Combines, Dialect as _, Kind, Patience, Postgres, Store};
 use crate::db::error::{Abort, shared, transport};
 use crate::db::fault::{Step, inherited};
 use crate::db::wake::Wakes;
 use crate::metric;
+use crate::statements::{Listed, Statement};
 
 /// How many runs of a group are on their way at most.
 const IN_FLIGHT: usize = 2;
@@ -56,6 +57,9 @@ const WAYS: usize = 100;
 /// How long an operation waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What a list gives each of its calls, in their order.
+pub(in crate::db) type Outputs<P> = Vec<<P as Statement>::Output>;
+
 /// Carries statements over many rows to the server.
 pub(in crate::db) trait Carrier: Store<Postgres> + Sized {
     /// The queues of what goes together.
@@ -69,7 +73,7 @@ pub(in crate::db) trait Carrier: Store<Postgres> + Sized {
         &self,
         name: &'static str,
         members: &[&P],
-    ) -> impl Future<Output = Result<Answers<P>, Uncarried>> + Send;
+    ) -> impl Future<Output = Result<Outputs<P>, Uncarried>> + Send;
 }
 
 /// The queues of all kinds; those of a kind are made when its first operation comes.
@@ -159,29 +163,27 @@ trait Member<P: Combines, S: Carrier>: Send {
     fn params(&self) -> &P;
     /// Nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
-    /// Lists what to tell of its answer.
-    fn wakes(&self, answer: &P::Answer, wakes: &mut Wakes);
-    /// Answers.
-    fn answer(self: Box<Self>, result: Result<P::Answer, EngineError>, in_hand: InHand);
+    /// Takes what the list gave for it, and lists what to tell of it.
+    fn take(&mut self, output: P::Output, wakes: &mut Wakes);
+    /// Answers what was made of that, or a failure; what the list left undone runs alone.
+    fn answer(self: Box<Self>, failure: Option<EngineError>, in_hand: InHand);
     /// Has it run in its caller's own future, in the given room or outside of it.
     fn alone(self: Box<Self>, room: Option<Room<P, S>>);
 }
 
-/// A member with its answer.
-type Answered<P, S> = (Box<dyn Member<P, S>>, Result<<P as Combines>::Answer, EngineError>);
-
 /// What a waiting caller is told.
-enum Turn<P: Combines, S: Carrier, O> {
-    Answer(Result<P::Answer, EngineError>, InHand),
-    Alone(O, Option<Room<P, S>>),
+enum Turn<S: Carrier, O: Combined<Postgres>> {
+    Answer(Result<O::Answer, EngineError>, InHand),
+    Alone(O, Option<Room<O::Params, S>>),
 }
 
-struct Waiting<P: Combines, S: Carrier, O> {
+struct Waiting<S: Carrier, O: Combined<Postgres>> {
     operation: O,
-    turn: oneshot::Sender<Turn<P, S, O>>,
+    answer: Option<O::Answer>,
+    turn: oneshot::Sender<Turn<S, O>>,
 }
 
-impl<S: Carrier, O: Combined<Postgres>> Member<O::Params, S> for Waiting<O::Params, S, O> {
+impl<S: Carrier, O: Combined<Postgres>> Member<O::Params, S> for Waiting<S, O> {
     fn name(&self) -> &'static str {
         self.operation.name()
     }
@@ -194,16 +196,22 @@ impl<S: Carrier, O: Combined<Postgres>> Member<O::Params, S> for Waiting<O::Para
         self.turn.is_closed()
     }
 
-    fn wakes(&self, answer: &O::Answer, wakes: &mut Wakes) {
-        self.operation.wakes(answer, wakes);
+    fn take(&mut self, output: <O::Params as Statement>::Output, wakes: &mut Wakes) {
+        self.answer = self.operation.answered(output);
+        if let Some(answer) = &self.answer {
+            self.operation.wakes(answer, wakes);
+        }
     }
 
-    fn answer(self: Box<Self>, result: Result<O::Answer, EngineError>, in_hand: InHand) {
-        let _ = self.turn.send(Turn::Answer(result, in_hand));
+    fn answer(mut self: Box<Self>, failure: Option<EngineError>, in_hand: InHand) {
+        match failure.map(Err).or_else(|| self.answer.take().map(Ok)) {
+            Some(result) => _ = self.turn.send(Turn::Answer(result, in_hand)),
+            None => self.alone(None),
+        }
     }
 
     fn alone(self: Box<Self>, room: Option<Room<O::Params, S>>) {
-        let Self { operation, turn } = *self;
+        let Self { operation, turn, .. } = *self;
         let _ = turn.send(Turn::Alone(operation, room));
     }
 }
@@ -250,27 +258,30 @@ async fn run_together<P: Combines, S: Carrier>(room: Room<P, S>, mut together: T
         Ok(answers) => settle(room.store.as_ref(), members, answers),
         Err(Uncarried::Undone) => members.into_iter().for_each(|member| member.alone(None)),
         Err(Uncarried::Failed(error)) => {
-            let failed = || Err(Abort::from(shared(&error)).into_engine::<Postgres>());
-            answer(room.store.lines(), members.into_iter().map(|member| (member, failed())).collect());
+            answer(room.store.lines(), members, || Some(Abort::from(shared(&error)).into_engine::<Postgres>()));
         }
     }
 }
 
 /// Tells what happened, and then answers those who wait.
-fn settle<P: Combines, S: Carrier>(store: &S, members: Vec<Box<dyn Member<P, S>>>, answers: Answers<P>) {
+fn settle<P: Combines, S: Carrier>(store: &S, mut members: Vec<Box<dyn Member<P, S>>>, outputs: Outputs<P>) {
     let mut wakes = Wakes::default();
-    for (member, answer) in members.iter().zip(&answers) {
-        member.wakes(answer, &mut wakes);
+    for (member, output) in members.iter_mut().zip(outputs) {
+        member.take(output, &mut wakes);
     }
     store.around().tell(wakes);
-    answer(store.lines(), members.into_iter().zip(answers.into_iter().map(Ok)).collect());
+    answer(store.lines(), members, || None);
 }
 
 /// Answers members. All of them are counted before the first one can go on.
-fn answer<P: Combines, S: Carrier>(lines: &Lines, answered: Vec<Answered<P, S>>) {
-    let given: Vec<InHand> = answered.iter().map(|_| lines.given.one()).collect();
-    for ((member, result), in_hand) in answered.into_iter().zip(given) {
-        member.answer(result, in_hand);
+fn answer<P: Combines, S: Carrier>(
+    lines: &Lines,
+    members: Vec<Box<dyn Member<P, S>>>,
+    failure: impl Fn() -> Option<EngineError>,
+) {
+    let given: Vec<InHand> = members.iter().map(|_| lines.given.one()).collect();
+    for (member, in_hand) in members.into_iter().zip(given) {
+        member.answer(failure(), in_hand);
     }
 }
 
@@ -283,24 +294,24 @@ pub(in crate::db) enum Uncarried {
 }
 
 /// An operation that has joined those who wait.
-struct Entry<P: Combines, S: Carrier, O> {
+struct Entry<S: Carrier, O: Combined<Postgres>> {
     number: u64,
     /// The room that it found.
-    room: Option<Room<P, S>>,
-    told: oneshot::Receiver<Turn<P, S, O>>,
+    room: Option<Room<O::Params, S>>,
+    told: oneshot::Receiver<Turn<S, O>>,
 }
 
 fn enter<S: Carrier, O: Combined<Postgres>>(
     store: &Arc<S>,
-    group: &<O::Params as Combines>::Group,
+    group: &<O::Params as Listed>::Group,
     operation: O,
-) -> Entry<O::Params, S, O> {
+) -> Entry<S, O> {
     let (turn, told) = oneshot::channel();
     let line = store.lines().of::<O::Params, S>();
     let mut queues = line.queues();
     let queue = queues.entry(group.clone()).or_default();
     queue.numbered += 1;
-    queue.waiting.push_back((queue.numbered, Box::new(Waiting { operation, turn })));
+    queue.waiting.push_back((queue.numbered, Box::new(Waiting { operation, answer: None, turn })));
     let are_enough = queue.waiting.len() >= ENOUGH && queue.in_flight < IN_FLIGHT;
     let room = (queue.in_flight == 0 || are_enough).then(|| {
         queue.in_flight += 1;
@@ -362,8 +373,9 @@ async fn run_as_one_of_many<S: Carrier, O: Combined<Postgres>>(
 ) -> Result<O::Answer, Uncarried> {
     let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
     metric::went_together(Postgres::LABEL, 1);
-    let answers = store.run_many(operation.name(), &[operation.params()]).instrument(span).await?;
-    let Some(answer) = answers.into_iter().next() else { return Err(Uncarried::Undone) };
+    let outputs = store.run_many(operation.name(), &[operation.params()]).instrument(span).await?;
+    let answer = outputs.into_iter().next().and_then(|output| operation.answered(output));
+    let Some(answer) = answer else { return Err(Uncarried::Undone) };
     let mut wakes = Wakes::default();
     operation.wakes(&answer, &mut wakes);
     store.around().tell(wakes);

@@ -19,6 +19,7 @@ use super::touched::{around, touched};
 use super::union::Union;
 use super::unpromised::{reads_clock, rests_on_order, rests_on_zone};
 use super::uses::{Key, Uses, uses};
+<<<<<<< HEAD:crates/diglot-tools/src/prove/subject.rs
 use diglot::config::{Assume, Config};
 use diglot::dialect::{Both, Dialect};
 use diglot::emitted::EmittedText;
@@ -30,6 +31,19 @@ use diglot::source::{FileId, Sources, Span};
 use diglot::tree::{SourceKind, Statement};
 use diglot::types::Base;
 use diglot::value::Value;
+=======
+use crate::config::{Assume, Config};
+use crate::dialect::{Both, Dialect};
+use crate::emitted::EmittedText;
+use crate::infer::{Param, ResultColumn, RowsParam};
+use crate::page::{Annotation, AnnotationKind, Cardinality};
+use crate::pipeline::{Compiled, Partial, ReadProject};
+use crate::project::Inputs;
+use crate::source::{FileId, Sources, Span};
+use crate::tree::{Source, SourceKind, Statement};
+use crate::types::Base;
+use crate::value::Value;
+>>>>>>> ca38202a (A list takes the calls that it makes and gives their answers; steps of flows face one statement):crates/diglot/src/prove/subject.rs
 
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {
@@ -85,6 +99,8 @@ pub struct Subject {
     pub is_partial: bool,
     /// The tables that are filled, those first that others refer to.
     pub tables: Vec<Table>,
+    /// The filled tables behind each view that a page reads.
+    pub(super) views: BTreeMap<String, Vec<String>>,
     /// The tables that are looked at afterwards.
     pub compared: Vec<Table>,
     /// `-- diverges(results…)`.
@@ -214,7 +230,7 @@ impl<'a> Prover<'a> {
     /// The pair of a name, if it has texts.
     pub fn subject(&self, name: &str) -> Option<Subject> {
         if let Some((_, one)) = self.project.lists().find(|(list, _)| *list == name) {
-            return self.list(name, self.subject(one)?);
+            return self.list(name, self.subject(one).or_else(|| self.alone(one))?);
         }
         let ready = self.ready(name).or_else(|| self.partial(name))?;
         let touched = touched(&self.tables(), &ready.trees);
@@ -324,6 +340,7 @@ impl<'a> Prover<'a> {
             columns,
             variants,
             is_partial,
+            views: views(&trees, &tables, &filled),
             tables: filled,
             compared,
             declared: self.declared(name),
@@ -373,6 +390,26 @@ impl<'a> Prover<'a> {
             trees: Both { sqlite: sqlite?, pg: pg? },
             is_partial: false,
         })
+    }
+
+    /// A statement that SQLite alone has, as a pair with itself: for the databases of the list that makes its calls.
+    fn alone(&self, name: &str) -> Option<Subject> {
+        let signature = self.compiled.signatures.iter().find(|signature| signature.name == name)?;
+        let text = self.compiled.texts.iter().find(|text| text.name == name && text.dialect == Dialect::Sqlite)?;
+        let tree = self.project.tree(name, Dialect::Sqlite)?;
+        let ready = Ready {
+            noun: signature.noun.clone(),
+            cardinality: signature.cardinality,
+            params: signature.params.clone(),
+            rows: None,
+            untyped: BTreeSet::new(),
+            columns: signature.columns.iter().map(|c| (c.name.clone(), Some(shown(c)))).collect(),
+            variants: vec![Both { sqlite: text.clone(), pg: text.clone() }],
+            trees: Both { sqlite: tree.clone(), pg: tree },
+            is_partial: false,
+        };
+        let touched = touched(&self.tables(), &ready.trees);
+        Some(self.of(name, ready, touched))
     }
 
     /// A pair of which there is none, because of what was found, whether a baseline knows it or not.
@@ -499,6 +536,16 @@ impl<'a> Prover<'a> {
     pub(super) fn declared_kind(&self, owner: &str, name: &str, path: &str) -> Option<&str> {
         self.config.prove.field(owner, name, path).or_else(|| self.config.json_type(owner, name, path))
     }
+}
+
+/// The filled tables behind each view that a page reads.
+fn views(trees: &Both<Statement>, tables: &Tables<'_>, filled: &[Table]) -> BTreeMap<String, Vec<String>> {
+    let named = trees.iter().flat_map(Statement::sources).filter_map(Source::table);
+    let of = |view: &str| {
+        let behind = filled.iter().filter(|table| tables.behind(view).any(|name| *name == table.name));
+        (view.to_owned(), behind.map(|table| table.name.clone()).collect())
+    };
+    named.filter(|name| tables.is_view(name)).map(|view| of(view)).collect()
 }
 
 /// The parameters that hold lists.

@@ -273,7 +273,7 @@ fn declarations(facing: &Facing) -> Vec<Declaration> {
             }
             AnnotationKind::Allow { rule, reason } => ("allow", rule.clone(), reason),
             AnnotationKind::Only { dialect, reason } => ("only", dialect.title().to_owned(), reason),
-            AnnotationKind::Each { name, fails: Some(reason) } => ("each", name.clone(), reason),
+            AnnotationKind::Each { name, fails: Some(reason), .. } => ("each", name.clone(), reason),
             AnnotationKind::Both
             | AnnotationKind::Each { fails: None, .. }
             | AnnotationKind::Param { .. }

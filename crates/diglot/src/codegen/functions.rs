@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::code::{Code, line};
 use super::stubs::Stubs;
-use super::{Api, Function, LINTS, counts, enums, feature, list, pair, params, rows, sqlx, structs};
+use super::{Api, Function, LINTS, calls, counts, enums, feature, list, pair, params, rows, sqlx, structs};
 use crate::config::{Config, Driver, Traits};
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, TextParam};
@@ -128,9 +128,18 @@ pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
         let is_stream = is_stream(config, signature);
         let word = if is_stream { "fn" } else { word };
         let mut arguments = vec![format!("connection: &'a {connection}")];
-        arguments.extend(taken(config, signature));
+        let output = match function.one {
+            Some(one) => {
+                arguments.extend(calls::argument(config, one));
+                format!("Result<Vec<{}>, {}>", output_of(config, one), error(config))
+            }
+            None => {
+                arguments.extend(taken(config, signature));
+                output(config, signature)
+            }
+        };
         let open = format!("{} {word} {}<'a>(", style.seen, ident(&signature.name));
-        code.list(&open, &arguments, &format!(") -> {} {{", output(config, signature)));
+        code.list(&open, &arguments, &format!(") -> {output} {{"));
         code.inside(|code| match (bodies, config.generate.driver) {
             (Bodies::Real, Driver::Sqlx) => sqlx::body(code, config, function, dialect, "connection"),
             (Bodies::Real, Driver::Pair) => pair::body(code, config, function, dialect),
@@ -161,12 +170,13 @@ pub(super) fn of_module(config: &Config, dialect: Dialect) -> (&'static str, &'s
 
 /// The modules of conversions and of structs that these functions name.
 fn nouns<'f>(config: &Config, functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> {
-    let with_structs = functions.iter().map(|function| function.signature);
+    let with_structs = functions.iter().map(|function| function.one.unwrap_or(function.signature));
     let named: BTreeSet<&str> = with_structs
         .filter(|signature| !signature.params.is_empty() || signature.rows.is_some() || !signature.columns.is_empty())
         .map(|signature| signature.noun.as_str())
         .collect();
-    let enums = super::enums::named(config, functions.iter().map(|function| function.signature));
+    let enums =
+        super::enums::named(config, functions.iter().map(|function| function.one.unwrap_or(function.signature)));
     let enums = enums.into_iter().map(Cow::Owned);
     let error = (config.generate.driver == Driver::Pair).then(|| Cow::Borrowed(error(config)));
     let conversions = std::iter::once(Cow::Borrowed("diglot_support")).chain(error);
@@ -288,27 +298,33 @@ fn unused_params(code: &mut Code, config: &Config, signature: &Signature) {
 }
 
 /// What the body of a function begins with, whichever driver it calls; gives the dialect's texts, and the statement's name in
-/// quotes.
+/// quotes. A function without texts is a list of one call on the connection of that name, which is then all of its body.
 pub(super) fn opened<'f>(
     code: &mut Code,
     config: &Config,
     function: &Function<'f>,
     dialect: Dialect,
+    connection: &str,
 ) -> Option<(Vec<&'f EmittedText>, String)> {
     let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
-    let first = texts.first()?;
+    let Some(first) = texts.first() else {
+        if let Some(list) = function.list {
+            calls::single(code, config, (list, function.signature), connection);
+        }
+        return None;
+    };
     let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
-    rows::conversion(code, config, dialect, function.signature);
+    rows::conversion(code, config, dialect, function);
     counts::check(code, config, dialect, function.signature, &statement);
-    list::prepare(code, config, dialect, function.signature, &statement);
+    list::prepare(code, config, dialect, function, &statement);
     Some((texts, statement))
 }
 
 /// What a text binds, in the order of its numbers.
-pub(super) fn binds(config: &Config, signature: &Signature, text: &EmittedText) -> Vec<String> {
+pub(super) fn binds(config: &Config, function: &Function<'_>, text: &EmittedText) -> Vec<String> {
     let bind = |used: &TextParam| {
-        let param = || signature.params.iter().find(|param| param.name == used.name);
-        list::bind(config, text.dialect, signature, used)
+        let param = || function.signature.params.iter().find(|param| param.name == used.name);
+        list::bind(config, text.dialect, function, used)
             .or_else(|| Some(params::bind(config, text.dialect, used.digits, ("params", param()?))))
     };
     text.params.iter().filter_map(bind).collect()

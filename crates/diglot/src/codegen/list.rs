@@ -1,7 +1,7 @@
 //! The list of rows that a function takes: the struct of a row, how the list is bound, and how each row finds its answers.
 
 use super::code::{Code, line};
-use super::{functions, keys, params, structs, types};
+use super::{Function, calls, functions, keys, params, rows, structs, types};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::emitted::{Holds, TextParam};
@@ -54,10 +54,10 @@ pub(super) fn output(cardinality: Cardinality, row: &str) -> Option<String> {
 }
 
 /// What stands before the call: that no key is there twice, and on SQLite the document.
-pub(super) fn prepare(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature, statement: &str) {
-    let Some(rows) = &signature.rows else { return };
+pub(super) fn prepare(code: &mut Code, config: &Config, dialect: Dialect, function: &Function<'_>, statement: &str) {
+    let Some(rows) = &function.signature.rows else { return };
     if !rows.key.is_empty() {
-        let key = rows.key.iter().filter_map(|name| rows.fields.iter().find(|field| field.name == *name));
+        let key = rows.key.iter().filter_map(|name| field_of(function, name));
         let parts = key.map(|field| key_part(keys::place("row", field), config, field, true)).collect();
         let places = if rows.matched == Some(Matched::Key) { "let places = " } else { "" };
         let of_row = functions::tuple(parts);
@@ -73,14 +73,17 @@ pub(super) fn prepare(code: &mut Code, config: &Config, dialect: Dialect, signat
 }
 
 /// The expression that binds the list, or one field of its rows; none for other parameters.
-pub(super) fn bind(config: &Config, dialect: Dialect, signature: &Signature, used: &TextParam) -> Option<String> {
+pub(super) fn bind(config: &Config, dialect: Dialect, function: &Function<'_>, used: &TextParam) -> Option<String> {
     match &used.holds {
         Holds::Value | Holds::Carried(_) | Holds::Handed(..) => None,
         // The arms of variants bind it, and each call runs one of them.
         Holds::Rows(_) => Some("document".to_owned()),
         Holds::Field(name) => {
-            let field = signature.rows.as_ref()?.fields.iter().find(|field| field.name == *name)?;
-            let value = params::bind(config, dialect, false, ("row", field));
+            let field = function.signature.rows.as_ref()?.fields.iter().find(|field| field.name == *name)?;
+            let value = match function.one {
+                Some(one) => calls::bind(config, one, field)?,
+                None => params::bind(config, dialect, false, ("row", field)),
+            };
             let all = format!("list.iter().map(|row| {value}).collect::<Vec<_>>()");
             // sqlx's macros take no array whose elements may be NULL or are borrowed.
             let is_macro = config.generate.queries.is_macro();
@@ -89,8 +92,18 @@ pub(super) fn bind(config: &Config, dialect: Dialect, signature: &Signature, use
     }
 }
 
+/// The place in the struct of a row for a field of the list.
+fn field_of<'f>(function: &Function<'f>, name: &str) -> Option<&'f Param> {
+    let fields = match function.one {
+        Some(one) => &one.params,
+        None => &function.signature.rows.as_ref()?.fields,
+    };
+    fields.iter().find(|field| field.name == name)
+}
+
 /// Gives each row of the list its answers.
-pub(super) fn answers(code: &mut Code, config: &Config, signature: &Signature, statement: &str) {
+pub(super) fn answers(code: &mut Code, config: &Config, dialect: Dialect, function: &Function<'_>, statement: &str) {
+    let signature = function.signature;
     let Some((rows, matched)) = signature.rows.as_ref().and_then(|rows| Some((rows, rows.matched?))) else { return };
     let each = match signature.cardinality {
         Cardinality::One => "one_each",
@@ -107,10 +120,23 @@ pub(super) fn answers(code: &mut Code, config: &Config, signature: &Signature, s
         Matched::Key => {
             let key = rows.key.iter().filter_map(|name| {
                 let column = signature.columns.iter().find(|column| column.name == *name)?;
-                Some((column, rows.fields.iter().find(|field| field.name == *name)?))
+                Some((column, field_of(function, name)?))
             });
-            let place = |column| keys::place("answer", column);
-            let parts = key.map(|(column, field)| key_part(place(column), config, field, false)).collect();
+            let is_of_calls = function.one.is_some();
+            if is_of_calls {
+                // What a call gives may have no key.
+                line!(code, "let own = record.clone();");
+            }
+            let mut parts = Vec::new();
+            for (column, field) in key {
+                let mut place = keys::place("answer", column);
+                if is_of_calls {
+                    place = format!("key_{}", column.name);
+                    let value = rows::value(config, dialect, column).replace("record.", "own.");
+                    line!(code, "let {place} = {value};");
+                }
+                parts.push(key_part(place, config, field, false));
+            }
             line!(code, "let answer = row(record)?;");
             line!(code, "let at = diglot_support::place({statement}, places.get(&{}))?;", functions::tuple(parts));
             line!(code, "Ok((at, answer))");

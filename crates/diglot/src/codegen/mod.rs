@@ -3,6 +3,7 @@
 //! What is generated depends on its input alone and is formatted. With findings of severity error the same
 //! structs and functions come out as stubs behind one `compile_error!` that holds all of them.
 
+mod calls;
 mod code;
 mod counts;
 mod either;
@@ -35,12 +36,24 @@ use crate::infer::tables::Shared;
 use crate::names;
 use code::{Code, line};
 
+pub(crate) use calls::completed;
 pub(crate) use stubs::Unknown;
 
 /// A function to generate: its signature and its text for each dialect that has it.
 pub(crate) struct Function<'a> {
     pub(crate) signature: &'a Signature,
     pub(crate) texts: Vec<&'a EmittedText>,
+    /// Of a list whose rows are calls of a statement for one row: that statement.
+    one: Option<&'a Signature>,
+    /// Of a statement for one row: the list that makes its calls.
+    list: Option<&'a Signature>,
+}
+
+impl<'a> Function<'a> {
+    /// A function with its texts.
+    pub(crate) fn new(signature: &'a Signature, texts: Vec<&'a EmittedText>) -> Self {
+        Self { signature, texts, one: None, list: None }
+    }
 }
 
 /// What there is to generate.
@@ -55,7 +68,21 @@ impl<'a> Api<'a> {
     /// What there is to generate for these functions and tables.
     pub(crate) fn new(config: &'a Config, functions: Vec<Function<'a>>, mut tables: Vec<Shared>) -> Self {
         tables::name_apart(&mut tables);
-        Self { config, functions, tables }
+        let mut api = Self { config, functions, tables };
+        api.pair_lists();
+        api
+    }
+
+    /// Tells lists whose calls they make.
+    fn pair_lists(&mut self) {
+        let signatures: Vec<&'a Signature> = self.functions.iter().map(|function| function.signature).collect();
+        let ones = calls::of_lists(&signatures);
+        for function in &mut self.functions {
+            let name = &function.signature.name;
+            function.one = ones.get(name.as_str()).copied();
+            let list = ones.iter().find(|(_, one)| one.name == *name).map(|(list, _)| *list);
+            function.list = signatures.iter().find(|signature| Some(signature.name.as_str()) == list).copied();
+        }
     }
 
     /// What all statements take and give, and what the rows of tables are.
@@ -79,7 +106,8 @@ pub(crate) fn generate(api: &Api<'_>) -> String {
 pub(crate) fn generate_broken(api: Api<'_>, message: &str, unknown: &[Unknown], previous: Option<&str>) -> String {
     let kept = stubs::keep(api.config, unknown, previous);
     let mut api = Api { config: api.config, functions: api.functions, tables: api.tables };
-    api.functions.extend(kept.shapes().map(|signature| Function { signature, texts: Vec::new() }));
+    api.functions.extend(kept.shapes().map(|signature| Function::new(signature, Vec::new())));
+    api.pair_lists();
     whole(&api, &functions::Bodies::Stubs(&kept), kept.by_noun(), Some(message))
 }
 
@@ -107,6 +135,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     Dialect::ALL.into_iter().for_each(|dialect| functions::implementations(&mut code, api, dialect, bodies));
     Dialect::ALL.into_iter().for_each(|dialect| functions::module(&mut code, &style, api, dialect, bodies));
     values::definitions(&mut code, &style, api, bodies);
+    calls::definitions(&mut code, &style, api, bodies);
     support::error(&mut code, &style, api.config);
     either::module(&mut code, &style, api, bodies);
     in_steps::module(&mut code, &style, api, bodies);
@@ -164,9 +193,9 @@ fn conversions(code: &mut Code, api: &Api<'_>, bodies: &functions::Bodies<'_>) {
 
 /// The structs. `kept` are texts of structs by noun.
 fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTreeMap<String, String>) {
-    let mut by_noun: BTreeMap<&str, Vec<&Signature>> = BTreeMap::new();
+    let mut by_noun: BTreeMap<&str, Vec<&Function<'_>>> = BTreeMap::new();
     for function in &api.functions {
-        by_noun.entry(&function.signature.noun).or_default().push(function.signature);
+        by_noun.entry(&function.signature.noun).or_default().push(function);
     }
     let nouns: BTreeSet<String> = by_noun.keys().map(|noun| (*noun).to_owned()).chain(kept.keys().cloned()).collect();
     for noun in nouns {
@@ -174,12 +203,15 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.doc(&format!("What the statements of `{}` take and give.", names::doc_line(&noun)));
         line!(code, "{LINTS}");
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
-        for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
+        for Function { signature, one, .. } in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
             enums::of_orders(code, style, signature);
             values::of_nothing(code, style, signature);
-            list::definition(code, style, api.config, signature);
-            rows::definition(code, style, api.config, signature);
+            // The rows and the answers of a list of calls are those of the calls.
+            if one.is_none() {
+                list::definition(code, style, api.config, signature);
+                rows::definition(code, style, api.config, signature);
+            }
             page::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {

@@ -23,8 +23,8 @@ pub(super) fn call(code: &mut Code, config: &Config, signature: &Signature, dial
 /// The body of a function of a dialect's module.
 pub(super) fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dialect) {
     let signature = function.signature;
-    let Some((texts, statement)) = opened(code, config, function, dialect) else { return };
-    let call = Call { config, signature };
+    let Some((texts, statement)) = opened(code, config, function, dialect, "connection") else { return };
+    let call = Call { config, function };
     let run = |code: &mut Code, open: &str, way: Way| {
         chosen(code, signature, &texts, open, ";", |code, text, open, end| match dialect {
             Dialect::Sqlite => call.on_sqlite(code, text, way, (open, end)),
@@ -34,7 +34,7 @@ pub(super) fn body(code: &mut Code, config: &Config, function: &Function<'_>, di
     match signature.cardinality {
         Cardinality::One | Cardinality::Opt | Cardinality::Many if signature.rows.is_some() => {
             run(code, "let rows = ", Way::Records);
-            list::answers(code, config, signature, &statement);
+            list::answers(code, config, dialect, function, &statement);
         }
         Cardinality::One => {
             run(code, "let rows = ", Way::Few);
@@ -103,13 +103,13 @@ impl Way {
 /// How the texts of a function are handed to the drivers.
 struct Call<'a> {
     config: &'a Config,
-    signature: &'a Signature,
+    function: &'a Function<'a>,
 }
 
 impl Call<'_> {
     /// Each statement of a text is prepared by itself, and stays so on the connection.
     fn on_sqlite(&self, code: &mut Code, text: &EmittedText, way: Way, (open, end): (&str, &str)) {
-        let binds = binds(self.config, self.signature, text);
+        let binds = binds(self.config, self.function, text);
         let (mark, _) = text.sql.split_once("*/ ").unwrap_or_default();
         let prepare = |code: &mut Code, part: &str| {
             line!(code, "let mut statement = connection.prepare_cached({:?})?;", format!("{mark}*/ {part}"));
@@ -170,7 +170,7 @@ impl Call<'_> {
 
     /// The rows that are joined from what the statements of a unit returned.
     fn joined(&self, code: &mut Code, joined: &JoinedText, way: Way) {
-        rows::of_unit(code, self.config, self.signature, joined, "Vec<rusqlite::types::Value>");
+        rows::of_unit(code, self.config, self.function.signature, joined, "Vec<rusqlite::types::Value>");
         let read = if way == Way::Records { "of_parts(found)" } else { "row(of_parts(found)?)" };
         if way == Way::Each {
             line!(code, "let mut each = each;");
@@ -186,9 +186,9 @@ impl Call<'_> {
 
     /// A text goes with the types of its values: they are what it was checked with, and nobody has to ask for them first.
     fn on_pg(&self, code: &mut Code, text: &EmittedText, way: Way, (open, end): (&str, &str)) {
-        let values = binds(self.config, self.signature, text);
+        let values = binds(self.config, self.function, text);
         let values: Vec<String> = values.iter().map(|value| format!("diglot_support::pg::typed(&{value})")).collect();
-        let is_plain = self.signature.columns.iter().all(|column| {
+        let is_plain = self.function.signature.columns.iter().all(|column| {
             let given = column.on(Dialect::Pg);
             given.is_some_and(|given| !matches!(given, Base::Enum(_)))
         });

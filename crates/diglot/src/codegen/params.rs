@@ -75,6 +75,11 @@ pub(super) fn is_borrowed(config: &Config, param: &Param) -> bool {
     may_borrow && (param.rust.is_some() || !is_copied(&param.ty.base))
 }
 
+/// The type of a parameter's field from the file's top.
+pub(super) fn field_at_top(config: &Config, param: &Param) -> String {
+    field(config, param).replace("super::", "")
+}
+
 fn field(config: &Config, param: &Param) -> String {
     let nullable = param.ty.nullable || param.optional;
     let rust = types::in_noun(config, param.rust.as_deref());

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::code::{Code, line};
-use super::{functions, keys, list, structs, times, types, widths};
+use super::{Function, calls, functions, keys, list, structs, times, types, widths};
 use crate::config::{Config, Driver, Queries};
 use crate::dialect::Dialect;
 use crate::emitted::JoinedText;
 use crate::infer::keys::parts;
-use crate::infer::{ResultColumn, Signature};
+use crate::infer::{Matched, ResultColumn, Signature};
 use crate::names::{camel, ident};
 use crate::types::Base;
 
@@ -37,8 +37,17 @@ pub(super) fn path(signature: &Signature) -> Option<String> {
 
 /// `struct Record` with the driver's types and `fn row` that turns one into the API's row; without macros also
 /// `fn record`, which reads one from the driver's row.
-pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature) {
-    let Some(row) = path(signature) else { return };
+pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, function: &Function<'_>) {
+    let signature = function.signature;
+    let Some(row) = path(function.one.unwrap_or(signature)) else { return };
+    let shown = match function.one {
+        Some(one) => calls::answered(signature, one),
+        None => list::shown(signature).cloned().collect(),
+    };
+    // The key of a call's answer is read beside the answer.
+    if function.one.is_some() && signature.rows.as_ref().is_some_and(|rows| rows.matched == Some(Matched::Key)) {
+        line!(code, "#[derive(Clone)]");
+    }
     code.open(format_args!("struct Record {{"));
     for column in &signature.columns {
         let given = types::driver(dialect, column.on(dialect), &column.ty.base);
@@ -60,7 +69,7 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     in_the_loop(code, config);
     code.open(format_args!("fn row(record: Record) -> Result<{row}, {}> {{", functions::error(config)));
     code.open(format_args!("Ok({row} {{"));
-    for (key, columns) in parts(list::shown(signature)) {
+    for (key, columns) in parts(shown.iter()) {
         if let Some(key) = key {
             code.open(format_args!("{}: {} {{", ident(key), keys::path(config, key)));
         }
@@ -145,7 +154,7 @@ pub(super) fn of_parts(
     code.close("}");
 }
 
-fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {
+pub(super) fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {
     let (field, name) = (ident(&column.name), &column.name);
     let given = types::driver(dialect, column.on(dialect), &column.ty.base);
     let newtype = types::newtype(column.rust.as_deref());

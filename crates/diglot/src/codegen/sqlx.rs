@@ -12,8 +12,8 @@ use crate::page::Cardinality;
 /// The body of a function on a connection of that name.
 pub(super) fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dialect, connection: &str) {
     let signature = function.signature;
-    let Some((texts, statement)) = opened(code, config, function, dialect) else { return };
-    let call = Call { config, signature, connection };
+    let Some((texts, statement)) = opened(code, config, function, dialect, connection) else { return };
+    let call = Call { config, function, connection };
     let all = |code: &mut Code| {
         chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.all(code, text, open, end));
     };
@@ -23,7 +23,7 @@ pub(super) fn body(code: &mut Code, config: &Config, function: &Function<'_>, di
     match signature.cardinality {
         Cardinality::One | Cardinality::Opt | Cardinality::Many if signature.rows.is_some() => {
             all(code);
-            list::answers(code, config, signature, &statement);
+            list::answers(code, config, dialect, function, &statement);
         }
         Cardinality::One => {
             few(code);
@@ -56,7 +56,7 @@ pub(super) fn body(code: &mut Code, config: &Config, function: &Function<'_>, di
 /// How the texts of a function are handed to the driver.
 struct Call<'a> {
     config: &'a Config,
-    signature: &'a Signature,
+    function: &'a Function<'a>,
     connection: &'a str,
 }
 
@@ -145,20 +145,20 @@ impl Call<'_> {
         line!(code, ".await");
         guarded(code, text);
         line!(code, "?;");
-        rows::of_unit(code, self.config, self.signature, joined, "sqlx::sqlite::SqliteRow");
+        rows::of_unit(code, self.config, self.function.signature, joined, "sqlx::sqlite::SqliteRow");
         line!(code, "joined.iter().map(|row| of_parts(row)).collect::<Result<Vec<_>, _>>()");
         self.named(code, ".map_err(", ")?");
         code.close(&format!("}}{end}"));
     }
 
     fn named(&self, code: &mut Code, open: &str, end: &str) {
-        named(code, self.signature, open, end);
+        named(code, self.function.signature, open, end);
     }
 
     /// What the text binds, and a NULL for every number that a statement of a unit skips.
     fn binds(&self, text: &EmittedText) -> Vec<String> {
         let spare = std::iter::repeat_n("None::<i64>".to_owned(), text.spare);
-        binds(self.config, self.signature, text).into_iter().chain(spare).collect()
+        binds(self.config, self.function, text).into_iter().chain(spare).collect()
     }
 
     /// The text with what it binds.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::code::{Code, line};
-use super::{Api, LINTS, either, enums, feature, rows, structs, times, types};
+use super::{Api, Function, LINTS, either, enums, feature, rows, structs, times, types};
 use crate::config::{Config, Queries, Tables};
 use crate::dialect::Dialect;
 use crate::infer::tables::{MODULE, Shared};
@@ -253,7 +253,7 @@ fn read(code: &mut Code, config: &Config, dialect: Dialect, table: &Named<'_>) {
     line!(code, "{LINTS}");
     code.open(format_args!("impl<'r> sqlx::FromRow<'r, {of}> for {MODULE}::{}Row {{", table.name));
     code.open(format_args!("fn from_row(found: &'r {of}) -> Result<Self, sqlx::Error> {{"));
-    rows::conversion(code, config, dialect, &table.shared.signature);
+    rows::conversion(code, config, dialect, &Function::new(&table.shared.signature, Vec::new()));
     line!(code, "row(record(found)?)");
     code.close("}");
     code.close("}");

@@ -13,7 +13,12 @@ use crate::page::Cardinality;
 /// Whether a statement is a value. A stream borrows its connection for as long as it is read, and a list of rows is no
 /// part of the parameters: both stay methods.
 pub(super) fn is_value(signature: &Signature) -> bool {
-    is_shared(signature) && signature.cardinality != Cardinality::Stream && signature.rows.is_none()
+    is_shared(signature) && may_be(signature)
+}
+
+/// Whether it is one where both databases have it.
+pub(super) fn may_be(signature: &Signature) -> bool {
+    signature.cardinality != Cardinality::Stream && signature.rows.is_none()
 }
 
 /// The struct of a statement that takes nothing.

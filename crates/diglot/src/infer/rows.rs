@@ -1,10 +1,10 @@
 //! The list of rows that a statement takes: the types of its fields, and how answers find their row.
 
-use super::{Matched, PageOf, Param, ResultColumn, RowsParam, newtype, walk};
+use super::{Calls, Matched, PageOf, Param, ResultColumn, RowsParam, newtype, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Cardinality, ORDINALITY, RowsTaken};
+use crate::page::{AnnotationKind, Cardinality, ORDINALITY, RowsTaken};
 use crate::rule;
 use crate::types::{Base, Stored, Type};
 
@@ -57,7 +57,11 @@ pub(super) fn infer(
             matched => matched,
         },
     };
-    Some(Some(RowsParam { name: rows.name.to_owned(), fields, key, matched }))
+    let calls = pages.iter().flat_map(|page| &page.raw.annotations).find_map(|annotation| match &annotation.kind {
+        AnnotationKind::Each { name, by, .. } => Some(Calls { of: name.clone(), by: by.clone() }),
+        _ => None,
+    });
+    Some(Some(RowsParam { name: rows.name.to_owned(), fields, key, matched, calls }))
 }
 
 fn param(name: &str, ty: &Type, rust: Option<String>, stored: Option<Stored>) -> Param {

@@ -21,9 +21,9 @@ pub(super) fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unkn
     for text in &compiled.texts {
         texts.entry(&text.name).or_default().push(text);
     }
-    let functions = compiled.signatures.iter().map(|signature| codegen::Function {
-        signature,
-        texts: texts.get(signature.name.as_str()).cloned().unwrap_or_default(),
+    let signatures = codegen::completed(compiled.signatures.clone());
+    let functions = signatures.iter().map(|signature| {
+        codegen::Function::new(signature, texts.get(signature.name.as_str()).cloned().unwrap_or_default())
     });
     let tables = match inputs.config.generate.tables {
         Tables::None => Vec::new(),

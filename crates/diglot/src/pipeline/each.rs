@@ -137,6 +137,9 @@ fn unfit(list: &Signature, one: &Signature) -> Option<String> {
     if let Some(field) = rows.fields.iter().find(|field| !param(&field.name)) {
         return Some(format!("its rows have `{}`, which `{name}` does not take", field.name));
     }
+    if let Some(by) = rows.calls.as_ref().and_then(|calls| calls.by.as_ref()).filter(|by| !field(by)) {
+        return Some(format!("its rows have no `{by}` by which calls could go together"));
+    }
     let given =
         |column: &str| column == ORDINALITY || field(column) || one.columns.iter().any(|own| own.name == column);
     let column = list.columns.iter().find(|column| !given(&column.name))?;

@@ -100,6 +100,9 @@ impl Pairing<'_> {
             let statements = pages.iter().flat_map(|page| &page.statements);
             statements.rev().map(|raw| (raw.name.as_str(), raw)).collect::<BTreeMap<&str, &'a RawStatement>>()
         });
+        // What a list of Postgres faces needs no other page there.
+        let lists = pages.pg.iter().flat_map(|page| &page.statements);
+        let called: BTreeSet<&str> = lists.filter_map(|raw| Some(each(raw)?.0)).collect();
         for dialect in Dialect::ALL {
             let facing = &pages[dialect.other()];
             for (page, raw) in pages[dialect].iter().flat_map(|page| page.statements.iter().map(move |raw| (page, raw)))
@@ -108,7 +111,8 @@ impl Pairing<'_> {
                     continue;
                 }
                 let other = named[dialect.other()].get(raw.name.as_str()).copied();
-                let mut alone = stands_alone(dialect, raw, other, found);
+                let is_called = dialect == Dialect::Sqlite && called.contains(raw.name.as_str());
+                let mut alone = stands_alone(dialect, raw, other, is_called, found);
                 let mut sides = vec![Side { dialect, raw }];
                 sides.extend(other.map(|raw| Side { dialect: dialect.other(), raw }));
                 sides.sort_by_key(|side| side.dialect);
@@ -154,11 +158,12 @@ pub(super) fn each(raw: &RawStatement) -> Option<(&str, Span)> {
     })
 }
 
-/// Whether a statement is meant for its dialect alone; an `-- only` that says something else is a finding.
+/// Whether a statement is meant for its dialect alone, or faces a list; an `-- only` that says something else is a finding.
 fn stands_alone(
     dialect: Dialect,
     raw: &RawStatement,
     other: Option<&RawStatement>,
+    is_called: bool,
     found: &mut Vec<Diagnostic>,
 ) -> bool {
     let declared = only(raw);
@@ -172,7 +177,7 @@ fn stands_alone(
             true
         }
         (Some(_), None) => true,
-        (None, None) => each(raw).is_some(),
+        (None, None) => is_called || each(raw).is_some(),
         (_, Some(other)) => {
             let annotations = [declared, only(other)];
             for (annotation, named) in annotations.into_iter().flatten() {

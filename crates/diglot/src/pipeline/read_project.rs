@@ -195,8 +195,13 @@ impl<'a> ReadProject<'a> {
         let facing = self.pages.iter().filter(|other| other.dialect != dialect);
         let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();
         let page = own.iter().find(|own| own.statements.iter().any(|raw| raw.name == name))?;
-        let (raw, other) = (of(page)?, facing.into_iter().find_map(of)?);
-        let mut sides = vec![Side { dialect, raw: &raw }, Side { dialect: dialect.other(), raw: &other }];
+        let (raw, other) = (of(page)?, facing.into_iter().find_map(of));
+        // A statement that a list of Postgres faces may have no other page.
+        if other.is_none() && !self.lists().any(|(_, one)| one == name) {
+            return None;
+        }
+        let mut sides = vec![Side { dialect, raw: &raw }];
+        sides.extend(other.as_ref().map(|other| Side { dialect: dialect.other(), raw: other }));
         sides.sort_by_key(|side| side.dialect);
         let entry = pairs::Entry { noun: &page.noun, name, sides, dialects: Dialect::ALL.to_vec(), whole: true };
         let (reading, resolved) = Reading::of(&sources, &self.schemas, &entry, Variant::default());

@@ -323,18 +323,24 @@ fn only(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
 fn each(rest: &str) -> Result<AnnotationKind, Wrong> {
     let (name, after) = first_word(rest.trim());
     let name = name.to_owned();
-    let after = after.trim();
+    let (by, after) = match first_word(after.trim()) {
+        ("by", rest) if is_identifier(first_word(rest.trim()).0) => {
+            let (field, after) = first_word(rest.trim());
+            (Some(field.to_owned()), after.trim())
+        }
+        _ => (None, after.trim()),
+    };
     if after.is_empty() {
-        return Ok(AnnotationKind::Each { name, fails: None });
+        return Ok(AnnotationKind::Each { name, by, fails: None });
     }
     let dashed = after.strip_prefix("or fails").map(str::trim_start);
     let reason = dashed.map(|rest| DASHES.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest).trim());
     match reason {
-        Some(reason) => Ok(AnnotationKind::Each { name, fails: Some(reason.to_owned()) }),
+        Some(reason) => Ok(AnnotationKind::Each { name, by, fails: Some(reason.to_owned()) }),
         None => Err(Wrong::new(
             "`each` takes the name of one statement",
             "more than a name",
-            format!("write `-- each: {name}` or `-- each: {name} or fails — REASON`"),
+            format!("write `-- each: {name}`, `-- each: {name} by FIELD` or `-- each: {name} or fails — REASON`"),
         )),
     }
 }
@@ -412,7 +418,7 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         AnnotationKind::Only { dialect, reason } => {
             (reason, "one-sided statement", format!("-- only: {dialect} — REASON"))
         }
-        AnnotationKind::Each { name, fails: Some(reason) } => {
+        AnnotationKind::Each { name, fails: Some(reason), .. } => {
             (reason, "list that may fail", format!("-- each: {name} or fails — REASON"))
         }
         AnnotationKind::Both

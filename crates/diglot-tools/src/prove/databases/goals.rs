@@ -144,6 +144,12 @@ impl<'t, 's> Page<'t, 's> {
             if let SourceKind::Derived(query) = &source.kind {
                 self.query(query, whole, arms);
             }
+            // The rows that a view joins have what it shows of them in common.
+            for (column, _) in source.table().map_or(&[][..], |_| source.columns.as_slice()) {
+                let cells = self.behind(source, column);
+                let pairs = cells.windows(2).map(|pair| Term::of("=", pair.iter().cloned()));
+                whole.terms.extend(pairs);
+            }
         }
     }
 
@@ -225,6 +231,23 @@ impl<'t, 's> Page<'t, 's> {
         arms.extend(own_arms);
     }
 
+    /// The cells of a view's column: in the first row of each table behind it that has one of that name.
+    fn behind(&self, source: &Source, column: &str) -> Vec<Term> {
+        let subject = self.scene.subject;
+        let tables = source.table().and_then(|view| subject.views.get(view));
+        let cell = |name: &String| {
+            let seat = self
+                .scene
+                .seats
+                .iter()
+                .position(|seat| seat.number == 0 && subject.tables[seat.table].name == *name)?;
+            let columns = &subject.tables[self.scene.seats[seat].table].columns;
+            let at = columns.iter().position(|known| known.name == column)?;
+            Some(self.slot(&Spot::Cell(seat, at)))
+        };
+        tables.into_iter().flatten().filter_map(cell).collect()
+    }
+
     fn slot(&self, spot: &Spot) -> Term {
         self.scene.at.get(spot).map_or(Term::Unknown, |at| Term::Slot(*at))
     }
@@ -238,7 +261,9 @@ impl<'t, 's> Page<'t, 's> {
         };
         match &of.kind {
             SourceKind::Table(_) => {
-                let Some(seat) = self.rows.get(&source) else { return Term::Unknown };
+                let Some(seat) = self.rows.get(&source) else {
+                    return self.behind(of, column).into_iter().next().unwrap_or(Term::Unknown);
+                };
                 let table = &self.scene.subject.tables[self.scene.seats[*seat].table];
                 let at = table.columns.iter().position(|known| known.name == *column);
                 at.map_or(Term::Unknown, |at| self.slot(&Spot::Cell(*seat, at)))

@@ -84,6 +84,41 @@ fn the_generated_functions_give_each_row_its_answers() {
     insta::assert_snapshot!(api);
 }
 
+/// What is generated for a statement for one row and the list of its calls.
+fn calls(sqlite: &str, pg: &str) -> String {
+    let inputs = super::Inputs { asking: true, ..pair(sqlite, pg) };
+    let rust = sound(&inputs).rust;
+    let from = |mark: &str, to: &str| {
+        let (_, rest) = rust.split_once(mark).unwrap_or_default();
+        format!("{mark}{}\n", rest.split(to).next().unwrap_or_default().trim_end())
+    };
+    let list = from("/// Statements that Postgres alone has.", "/// A statement as a value");
+    let listed = from("/// A statement of which Postgres makes", "/// What");
+    let on_pg = from("impl Statements for sqlx::PgConnection", "\n}\n");
+    format!("{list}\n{listed}\n{on_pg}")
+}
+
+const ONE: &str = "-- name: job_end :opt\n-- param: note text null\n\
+    UPDATE job SET note = :note WHERE id = :id AND epoch = :epoch RETURNING size;\n";
+
+#[test]
+fn a_list_takes_calls_and_gives_their_answers() {
+    let list = "-- rows: given(id uuid key, epoch i64, note text null)\n-- name: job_end_many :opt\n\
+        -- each: job_end by epoch\n\
+        UPDATE job SET note = given.note FROM given WHERE job.id = given.id AND job.epoch = given.epoch\n\
+        RETURNING job.id, job.size;";
+    insta::assert_snapshot!(calls(ONE, &format!("{ONE}\n{list}")));
+}
+
+#[test]
+fn a_call_that_gives_more_than_the_list_takes_is_none_for_it_and_without_a_page_it_is_a_list_of_one() {
+    let list = "-- rows: given(id uuid, epoch i64)\n-- name: job_end_many :opt\n-- each: job_end\n\
+        -- allow(update-from-many): no two calls name one job.\n\
+        UPDATE job SET note = NULL FROM given WHERE job.id = given.id AND job.epoch = given.epoch\n\
+        RETURNING given.ordinality, job.size;";
+    insta::assert_snapshot!(calls(ONE, list));
+}
+
 #[test]
 fn a_unit_on_sqlite_faces_one_statement_that_writes_and_locks() {
     let sqlite = "-- rows: given(id uuid key, epoch i64)\n-- name: job_renew_all :opt\n\
