@@ -15,6 +15,7 @@ SELECT flow.graph_revision, flow.public_flow_state, flow.raw_fields FROM ff_flow
 -- name: flow_member_join :opt
 -- require: fence
 -- column: node_count i64
+-- diverges(set.raw_fields#26ee03, columns.node_count#b84224): the count is a number, or its digits in a text; it is read as a number either way.
 WITH fence AS (
   SELECT flow.partition_key, flow.flow_id, core.execution_id
     FROM ff_flow_core AS flow

@@ -28,6 +28,9 @@ const PARAMS: &str = "Params";
 /// Methods that begin a transaction.
 const BEGINS: [&str; 2] = ["begin", "begin_with"];
 
+/// Methods that give the connection of a transaction.
+const LENDS: [&str; 2] = ["connection", "as_mut"];
+
 /// What a program's transactions call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Called {
@@ -313,13 +316,14 @@ impl<'t> File<'t> {
     fn call(&self, at: usize) -> Option<Call<'t>> {
         let code = &self.code;
         let is_optional = |start: usize| code.before(start, 1) == "&" && code.before(start, 2) == "&";
-        if code.word(at + 1) == "." && code.is(at + 2, Kind::Word) && code.word(at + 3) == "(" {
-            let is_lent = code.word(code.behind(at + 3)) != ".";
-            let name = code.word(at + 2);
-            // `tx.connection()` is the connection again.
-            if !(is_lent && ["connection", "as_mut"].contains(&name)) {
-                return Some(Call { is_optional: is_optional(at), callee: Callee::Statement(name.to_owned()) });
-            }
+        let mut dot = at + 1;
+        // `tx.connection()` is the connection again.
+        while code.word(dot) == "." && LENDS.contains(&code.word(dot + 1)) && code.word(dot + 2) == "(" {
+            dot = code.behind(dot + 2);
+        }
+        if code.word(dot) == "." && code.is(dot + 1, Kind::Word) && code.word(dot + 2) == "(" {
+            let callee = Callee::Statement(code.word(dot + 1).to_owned());
+            return Some(Call { is_optional: is_optional(at), callee });
         }
         let open = self.opens[at].filter(|open| code.word(*open) == "(")?;
         let argument = (open + 1..at).filter(|at| self.opens[*at] == Some(open) && code.word(*at) == ",").count();
