@@ -165,7 +165,7 @@ RETURNING event_id;
 -- another policy or with a failure.
 -- name: dependency_hop :opt
 -- require: fence
--- param: event_id i64 null
+-- param: event_id i64 null, flow_id uuid, edge_id uuid
 -- column: ended_count i32
 -- column: settled_event_id i64 null
 WITH fence AS (

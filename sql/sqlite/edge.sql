@@ -32,7 +32,7 @@ VALUES (:partition_key, :flow_id, :edge_id, :upstream_eid, :downstream_eid, :pol
 -- the flow is not open or has another revision, the edge is there, or the downstream execution leads to the upstream one.
 -- name: edge_stage :opt
 -- require: fence
--- param: now_ms i64
+-- param: now_ms i64, flow_id uuid, edge_id uuid, upstream_eid uuid, downstream_eid uuid, policy json
 -- allow(unordered-limit): which nodes are cut off does not matter, only whether some are.
 WITH fence AS (
   SELECT flow.partition_key, flow.flow_id FROM ff_flow_core AS flow
@@ -122,7 +122,7 @@ RETURNING policy, success_count, fail_count, skip_count, running_count;
 -- that is applied or whose upstream execution has ended, and a group with another policy.
 -- name: edge_apply :opt
 -- require: fence
--- param: now_ms i64
+-- param: now_ms i64, flow_id uuid, edge_id uuid, downstream_eid uuid
 WITH fence AS (
   SELECT edge.partition_key, edge.flow_id, edge.edge_id, edge.downstream_eid, core.execution_id
     FROM ff_edge AS edge

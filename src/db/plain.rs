@@ -106,6 +106,7 @@ where
 impl<D, S, R, T, F, P, O, W> Combined<D> for Plainly<S, F, P, O, W>
 where
     D: Dialect,
+    R: 'static,
     S: Combines + Statement<Output = Option<R>>,
     F: Fn(R) -> T,
     Self: Operation<D, Answer = T>,
