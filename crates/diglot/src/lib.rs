@@ -69,6 +69,7 @@ mod engine;
 mod grammar;
 mod guard;
 mod joined;
+mod steps;
 
 pub use emitted::{
     EmittedText, Holds, JoinedText, RowsOf, StepText, StepsGive, StepsText, TextColumn, TextParam, Variant,

@@ -2,7 +2,7 @@
 
 use diglot::dialect::Both;
 use diglot::{EmittedText, Inputs};
-use diglot_tools::prove::{Answer, Case, Difference, Ran, RanBoth, Relations, Subject};
+use diglot_tools::prove::{Answer, Case, Difference, PgJob, Ran, RanBoth, Relations, Subject};
 use futures_util::future::try_join_all;
 use sqlx::Connection as _;
 use tokio::runtime::Handle;

@@ -19,7 +19,6 @@ use super::touched::{around, touched};
 use super::union::Union;
 use super::unpromised::{reads_clock, rests_on_order, rests_on_zone};
 use super::uses::{Key, Uses, uses};
-<<<<<<< HEAD:crates/diglot-tools/src/prove/subject.rs
 use diglot::config::{Assume, Config};
 use diglot::dialect::{Both, Dialect};
 use diglot::emitted::EmittedText;
@@ -28,22 +27,9 @@ use diglot::page::{Annotation, AnnotationKind, Cardinality};
 use diglot::pipeline::{Compiled, Partial, ReadProject};
 use diglot::project::Inputs;
 use diglot::source::{FileId, Sources, Span};
-use diglot::tree::{SourceKind, Statement};
+use diglot::tree::{Source, SourceKind, Statement};
 use diglot::types::Base;
 use diglot::value::Value;
-=======
-use crate::config::{Assume, Config};
-use crate::dialect::{Both, Dialect};
-use crate::emitted::EmittedText;
-use crate::infer::{Param, ResultColumn, RowsParam};
-use crate::page::{Annotation, AnnotationKind, Cardinality};
-use crate::pipeline::{Compiled, Partial, ReadProject};
-use crate::project::Inputs;
-use crate::source::{FileId, Sources, Span};
-use crate::tree::{Source, SourceKind, Statement};
-use crate::types::Base;
-use crate::value::Value;
->>>>>>> ca38202a (A list takes the calls that it makes and gives their answers; steps of flows face one statement):crates/diglot/src/prove/subject.rs
 
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {

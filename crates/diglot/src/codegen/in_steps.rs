@@ -59,7 +59,7 @@ fn body(code: &mut Code, api: &Api<'_>, function: &Function<'_>) {
     let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == Dialect::Pg).copied().collect();
     let Some(first) = texts.first() else { return };
     let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
-    rows::conversion(code, config, Dialect::Pg, signature);
+    rows::conversion(code, config, Dialect::Pg, function);
     let is_counted = signature.cardinality == Cardinality::Rows;
     let open = match signature.cardinality {
         Cardinality::Exec => "",
