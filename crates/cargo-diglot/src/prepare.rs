@@ -1,9 +1,10 @@
 //! `cargo diglot prepare`: asks the real engines about every emitted text and records their answers.
 //!
-//! What is recorded, and in which form, is the business of `diglot::answers`. Nothing is written while there
-//! is a finding, and only files that change are written.
+//! What is recorded, and in which form, is the business of `diglot::answers`. No answers are written while there is a
+//! finding, and only files that change are written. What running a pair
+//! shows is kept as soon as it is known: a run that is interrupted goes on where it was.
 
-mod folder;
+pub(crate) mod folder;
 pub(crate) mod pg;
 pub(crate) mod refusal;
 mod rows;
@@ -118,6 +119,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
         report::line(&report::evidence(&checked));
     }
     let written = changes?.write()?;
+    folder::forget(&folder);
     if checked.has_errors() {
         let not_done =
             if inputs.config.generate.enabled { "the answers were not recorded" } else { "evidence is recorded" };
@@ -150,7 +152,15 @@ async fn told(
         (Some(old), Some(index)) if wanted.evidence => known(folder, index, compiled, old),
         _ => BTreeMap::new(),
     };
-    match both(inputs, compiled, wanted.answers, known, wanted.evidence.then_some(old), host).await {
+    let old = match folder::kept(folder).filter(|kept| kept.engines == engines) {
+        Some(mut kept) => {
+            let all = old.map(|old| old.pairs).into_iter().flatten();
+            all.for_each(|(name, record)| _ = kept.pairs.entry(name).or_insert(record));
+            Some(kept)
+        }
+        None => old,
+    };
+    match both((inputs, compiled), wanted.answers, known, wanted.evidence.then_some(old), folder, host).await {
         Ok(both) => Ok(Ok(both)),
         Err(Stopped::Failed(failure)) => Err(failure),
         Err(Stopped::Refused(findings)) => Ok(Err(findings)),
@@ -217,11 +227,11 @@ impl From<Failure> for Stopped {
 /// Asks both engines about all texts, where that is wanted, while the pairs are run of which nothing is recorded, where the
 /// records are given. What is refused ends both.
 async fn both(
-    inputs: &Inputs,
-    compiled: &Compiled,
+    (inputs, compiled): (&Inputs, &Compiled),
     answers: bool,
     known: BTreeMap<usize, Described>,
     old: Option<Option<Evidence>>,
+    folder: &Path,
     host: &Host,
 ) -> Result<(Vec<Asked>, Option<Evidence>), Stopped> {
     let bars = MultiProgress::new();
@@ -240,7 +250,7 @@ async fn both(
     };
     let gathered = async {
         match old {
-            Some(old) => Ok(Some(gather(inputs, compiled, old, host, &bars).await?)),
+            Some(old) => Ok(Some(gather((inputs, compiled), old, host, &bars, folder).await?)),
             None => Ok(None),
         }
     };

@@ -5,13 +5,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use diglot::evidence;
+use diglot::evidence::{self, Evidence};
 
 use crate::failure::Failure;
 use crate::{Outcome, report};
 
 /// How many files are named before the rest is only counted.
 const NAMED: usize = 8;
+
+/// The evidence of a run that has not come to its end. Builds do not read it, and answers that were recorded before do not
+/// rest on it.
+const UNFINISHED: &str = "evidence.unfinished.json";
 
 /// What differs between the files on disk and the answers.
 #[derive(Debug, PartialEq, Eq)]
@@ -98,6 +102,23 @@ impl<'a> Changes<'a> {
     }
 }
 
+/// Keeps the evidence that there is so far, for the next run if this one is interrupted.
+pub(crate) fn keep(folder: &Path, so_far: &Evidence) -> Result<(), Failure> {
+    let path = folder.join(UNFINISHED);
+    let write = fs::create_dir_all(folder).and_then(|()| fs::write(&path, so_far.to_text()));
+    write.map_err(Failure::io(format!("write {}", path.display())))
+}
+
+/// The evidence of a run that was interrupted. A file that was cut off in the middle is none.
+pub(super) fn kept(folder: &Path) -> Option<Evidence> {
+    Evidence::parse(&fs::read_to_string(folder.join(UNFINISHED)).ok()?)
+}
+
+/// Removes that, once all of it is written where it belongs.
+pub(super) fn forget(folder: &Path) {
+    fs::remove_file(folder.join(UNFINISHED)).ok();
+}
+
 /// Whether a file holds the answer to a text of diglot's; sqlx keeps those of a crate's own queries in the same folder.
 /// A file that is no JSON any more, such as one that a merge left its markers in, is known by its lines.
 fn is_ours(path: &Path) -> bool {
@@ -150,6 +171,22 @@ mod tests {
         let again = Changes::between(&path, &files).unwrap();
         assert!(again.write.is_empty() && again.remove.is_empty());
         assert_eq!(again.complain(), Outcome::Clean);
+    }
+
+    #[test]
+    fn an_interrupted_run_leaves_its_evidence_and_a_finished_one_none_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".sqlx");
+        assert_eq!(kept(&path), None);
+        let so_far = Evidence { version: evidence::VERSION, ..Evidence::default() };
+        keep(&path, &so_far).unwrap();
+        assert_eq!(kept(&path), Some(so_far.clone()));
+        assert_eq!(existing(&path).unwrap(), Vec::<String>::new());
+        let text = so_far.to_text();
+        fs::write(path.join(UNFINISHED), &text[..text.len() / 2]).unwrap();
+        assert_eq!(kept(&path), None);
+        forget(&path);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
     }
 
     #[test]

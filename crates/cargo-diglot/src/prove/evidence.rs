@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
@@ -19,6 +20,7 @@ use tokio::task::JoinSet;
 use super::{Engines, history};
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::prepare::folder::keep;
 use crate::report;
 
 /// The most pairs that are worked on at once.
@@ -41,6 +43,9 @@ impl Until {
     }
 }
 
+/// What is done with all that is found out so far, whenever a pair is done.
+type Keep = Box<dyn Fn(&BTreeMap<String, Record>) -> Result<(), Failure> + Send + Sync>;
+
 /// What those have in common who work on the open pairs.
 struct Work {
     inputs: Inputs,
@@ -50,6 +55,7 @@ struct Work {
     /// Pairs that nobody works on yet.
     open: Mutex<VecDeque<Weighed>>,
     done: Mutex<BTreeMap<String, Record>>,
+    keep: Keep,
     /// Whether nobody wants to know any more.
     is_over: AtomicBool,
     /// When it is enough, where not all pairs are to be run.
@@ -85,13 +91,14 @@ impl Drop for Waiting {
     }
 }
 
-/// The records that still hold, and for all other pairs what running them shows now.
+/// The records that still hold, and for all other pairs what running them shows now. Each of these is kept in the folder as
+/// soon as it is known, so that a run that is interrupted goes on where it was.
 pub(crate) async fn gather(
-    inputs: &Inputs,
-    compiled: &Compiled,
+    (inputs, compiled): (&Inputs, &Compiled),
     old: Option<Evidence>,
     host: &Host,
     bars: &MultiProgress,
+    folder: &Path,
 ) -> Result<Evidence, Failure> {
     let engines = Engines::versions_of(host).await?;
     let mut evidence = Evidence { version: VERSION, engines, pairs: BTreeMap::new(), steps: Vec::new() };
@@ -105,7 +112,13 @@ pub(crate) async fn gather(
         return Ok(evidence);
     }
     let open = open.into_iter().cloned().collect();
-    evidence.pairs.append(&mut run(inputs, compiled, (open, None), old, host, bars).await?);
+    let (kept, folder) = (evidence.clone(), folder.to_path_buf());
+    let keep = move |done: &BTreeMap<String, Record>| {
+        let mut so_far = kept.clone();
+        so_far.pairs.extend(done.iter().map(|(name, record)| (name.clone(), record.clone())));
+        keep(&folder, &so_far)
+    };
+    evidence.pairs.append(&mut run((inputs, compiled), (open, None), old, host, bars, Box::new(keep)).await?);
     Ok(evidence)
 }
 
@@ -119,18 +132,18 @@ pub(crate) async fn of_pairs(
 ) -> Result<Evidence, Failure> {
     let engines = Engines::versions_of(host).await?;
     let none = Evidence::default();
-    let pairs = run(inputs, compiled, open, none, host, &MultiProgress::new()).await?;
+    let pairs = run((inputs, compiled), open, none, host, &MultiProgress::new(), Box::new(|_| Ok(()))).await?;
     Ok(Evidence { version: VERSION, engines, pairs, steps: Vec::new() })
 }
 
 /// Runs pairs, several at once, until it is enough.
 async fn run(
-    inputs: &Inputs,
-    compiled: &Compiled,
+    (inputs, compiled): (&Inputs, &Compiled),
     (open, until): (VecDeque<Weighed>, Option<Until>),
     old: Evidence,
     host: &Host,
     bars: &MultiProgress,
+    keep: Keep,
 ) -> Result<BTreeMap<String, Record>, Failure> {
     let teams = available_parallelism().map_or(1, NonZeroUsize::get).min(TEAMS).min(open.len());
     let connections = if teams == 1 { super::CONNECTIONS } else { 1 };
@@ -146,6 +159,7 @@ async fn run(
         progress: bars.add(report::bar("running", open.len())),
         open: Mutex::new(open),
         done: Mutex::default(),
+        keep,
         is_over: AtomicBool::new(false),
         until,
     });
@@ -184,7 +198,10 @@ impl Engines {
             };
             let Some(verdict) = verdict else { break };
             let record = Record { basis: pair.basis, verdict };
-            work.done.lock().unwrap_or_else(PoisonError::into_inner).insert(pair.name, record);
+            let mut done = work.done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.insert(pair.name, record);
+            (work.keep)(&done)?;
+            drop(done);
             work.progress.inc(1);
         }
         Ok(())

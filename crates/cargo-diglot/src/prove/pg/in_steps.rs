@@ -1,8 +1,8 @@
 //! Cases of a statement that takes steps where its tables are spread: each step by itself, with what the ones before gave.
 
 use diglot::dialect::Both;
-use diglot_tools::prove::{Case, Fault, PgJob, Ran, Rows, Subject, pg_arguments};
 use diglot::{EmittedText, Holds, RowsOf, StepsGive, StepsText};
+use diglot_tools::prove::{Case, Fault, PgJob, Ran, Rows, Subject, pg_arguments};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Executor as _, Row as _, ValueRef as _};
 
@@ -167,7 +167,8 @@ impl Pg {
                 let (rows, _) = sources.get(*source)?;
                 whole.get(*source)?.as_ref()?.get(rows.place(*place)).cloned()
             };
-            found.push(columns.iter().map(|column| value(column).unwrap_or(diglot_tools::prove::Value::Null)).collect());
+            found
+                .push(columns.iter().map(|column| value(column).unwrap_or(diglot_tools::prove::Value::Null)).collect());
         }
         Ok(Ok((found, 0)))
     }
