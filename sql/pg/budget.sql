@@ -158,6 +158,7 @@ SELECT CAST(known.outcome_json AS text) AS outcome_json FROM ff_budget_usage_ded
  WHERE known.partition_key = :partition_key AND known.dedup_key = :dedup_key;
 
 -- name: budget_ledger_add :exec
+-- allow(unproved-steps): no document is made whose members have any name and hold numbers.
 INSERT INTO ff_budget_usage_by_exec AS spent
        (partition_key, budget_id, execution_id, dimensions_key, delta_total, updated_at_ms)
 SELECT :partition_key, :budget_id, CAST(:execution_text AS uuid), given.key, CAST(given.value AS bigint), :now_ms

@@ -71,6 +71,7 @@ RETURNING event_id;
 -- rows: given(partition_key i16 key, flow_id uuid key, edge_id uuid key, event_id i64 null, now_ms i64)
 -- name: dependency_hop_many :opt
 -- each: dependency_hop
+-- allow(unproved-list): no database has an edge, its group and both executions in states that let it go on.
 -- column: ended_count i32
 -- column: settled_event_id i64 null
 WITH member AS (

@@ -40,6 +40,7 @@ UPDATE ff_exec_core
 -- rows: given(graph_revision i64, now_ms i64)
 -- name: edge_stage_many :opt
 -- each: edge_stage
+-- allow(unproved-list): no database has an open flow with digits in its count and both executions as members.
 -- column: ordinality i64
 -- column: graph_revision i64
 WITH member AS (
@@ -89,7 +90,7 @@ SELECT member.ordinality, flow.graph_revision
 -- or whose upstream execution has ended, and a group with another policy refuse the whole.
 -- rows: given(partition_key i16 key, flow_id uuid key, edge_id uuid key, downstream_eid uuid, now_ms i64)
 -- name: edge_apply_many :opt
--- each: edge_apply
+-- each: edge_apply or fails — an execution that asks for more than to wait refuses the whole; each edge is then applied alone.
 -- column: running_count i32
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.flow_id, given.edge_id, given.downstream_eid, given.now_ms

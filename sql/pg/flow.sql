@@ -47,7 +47,7 @@ UPDATE ff_flow_core
 -- nothing is changed and nothing inserted, and each is made a member alone.
 -- rows: given(partition_key i16 key, flow_id uuid key, execution_id uuid, now_ms i64)
 -- name: flow_member_join_many :opt
--- each: flow_member_join
+-- each: flow_member_join or fails — a flow or an execution that cannot be joined plainly refuses the whole; each joins alone then.
 -- column: node_count i64
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.flow_id, given.execution_id, given.now_ms FROM given

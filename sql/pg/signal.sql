@@ -66,7 +66,7 @@ SELECT event.event_id AS signal_event_id, completion.event_id AS completion_even
 -- rows: given(partition_key i16 key, execution_id uuid key, suspension_id uuid, seen_members text, execution_text text)
 -- rows: given(signal_id text, waitpoint_text text, source_identity text, now_ms i64, members json)
 -- name: signal_resume_many :opt
--- each: signal_resume
+-- each: signal_resume or fails — a suspension that received another signal since it was read refuses the whole; each is then resumed alone.
 -- allow(lock-order): the executions are locked by the upsert, whose rows the function is given.
 -- column: signal_event_id i64
 -- column: completion_event_id i64

@@ -81,7 +81,7 @@ impl Run<'_> {
         let mut open = false;
         match &verdict {
             _ if self.shared.inputs.asking => {}
-            Some(Verdict::Same(_)) => {}
+            Some(Verdict::Same(_)) => self.said_nothing(list, rule::UNPROVED_LIST, None),
             Some(Verdict::Differs(witness)) => {
                 let sides = one.sides.iter().filter(|side| side.dialect == Dialect::Sqlite).chain(&list.sides);
                 let (sides, dialects) = (sides.copied().collect(), Dialect::ALL.to_vec());
@@ -89,8 +89,8 @@ impl Run<'_> {
                 self.found.extend(differs(&facing, witness, self.shared.inputs.detail));
             }
             Some(Verdict::Unknown { reason }) => {
-                let way_out = "or say that nothing holds it against the other page: `-- only: pg — <why it has none>`";
-                self.found.push(unproved(&format!("running says nothing: {reason}")).help(way_out));
+                let finding = unproved(&format!("running says nothing: {reason}"));
+                self.said_nothing(list, rule::UNPROVED_LIST, Some(finding));
             }
             None => {
                 open = true;

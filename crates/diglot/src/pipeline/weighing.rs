@@ -11,8 +11,9 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::evidence::{Verdict, Witness};
 use crate::infer::{self, Signature};
+use crate::page::{Annotation, AnnotationKind};
 use crate::project::{Detail, Inputs};
-use crate::rule;
+use crate::rule::{self, Rule};
 use crate::source::Span;
 
 /// Whether a database alone could show what a rule and a statement are named for, and none of the statement as it is now was
@@ -143,13 +144,53 @@ impl Run<'_> {
                 }
                 (_, None) => {}
             }
-            if takes_steps && let Some((finding, is_open)) = unproved_steps(entry, verdict.as_ref()) {
-                open |= is_open;
-                self.found.push(finding);
+            if takes_steps {
+                open |= verdict.is_none();
+                self.weigh_steps(entry, verdict.as_ref());
             }
         }
         let Some(place) = entry.sides.first().map(|side| side.raw.name_span) else { return };
         self.weighed.push(Weighed { name: entry.name.to_owned(), place, basis, by_law, open, verdict });
+    }
+
+    /// What is said of steps that running did not show to do what the pages say.
+    fn weigh_steps(&mut self, entry: &Entry<'_>, verdict: Option<&Verdict>) {
+        let Some(page) = entry.sides.iter().find(|side| side.dialect == Dialect::Pg) else { return };
+        let unproved = |words: &str| {
+            let (message, place) = (format!("{}: {words}", entry.name), page.raw.name_span);
+            Diagnostic::error(rule::UNPROVED_STEPS, message, place, "takes steps where its tables are spread")
+        };
+        match verdict {
+            Some(Verdict::Same(_) | Verdict::Differs(_)) => self.said_nothing(entry, rule::UNPROVED_STEPS, None),
+            Some(Verdict::Unknown { reason }) => {
+                let finding = unproved(&format!("running its steps says nothing: {reason}"))
+                    .help("or leave it whole: `-- allow(insert-in-with): <why>`");
+                self.said_nothing(entry, rule::UNPROVED_STEPS, Some(finding));
+            }
+            None => {
+                let finding = unproved("nothing is recorded of what running its steps shows");
+                self.found.push(finding.help("run them on both engines: `cargo diglot prepare`"));
+            }
+        }
+    }
+
+    /// Tells that running says nothing of what it alone could show, unless the page gives a reason; and a reason without need.
+    pub(super) fn said_nothing(&mut self, entry: &Entry<'_>, rule: Rule, finding: Option<Diagnostic>) {
+        let is_reason = |annotation: &&Annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule: said, .. } if *said == rule.name);
+        let reason = entry.sides.iter().flat_map(|side| &side.raw.annotations).find(is_reason);
+        match (finding, reason) {
+            (Some(finding), None) => {
+                let way_out = format!("or say why nothing can be shown: `-- allow({}): <why>`", rule.name);
+                self.found.push(finding.help(way_out));
+            }
+            (None, Some(annotation)) => {
+                let message = format!("{}: `-- allow({})` has nothing to allow", entry.name, rule.name);
+                let finding =
+                    Diagnostic::error(rule::UNUSED_ALLOW, message, annotation.span, "running shows what it does");
+                self.found.push(finding.fix("delete the line", annotation.span, ""));
+            }
+            (Some(_), Some(_)) | (None, None) => {}
+        }
     }
 
     /// Leaves of the findings about a pair that running decides the one that fits best to what a database shows, with that
@@ -191,26 +232,6 @@ impl Run<'_> {
             at += 1;
             at <= before || !is_decided(finding)
         });
-    }
-}
-
-/// What is said of steps that running did not show to do what the pages say, and whether it may still be run.
-fn unproved_steps(entry: &Entry<'_>, verdict: Option<&Verdict>) -> Option<(Diagnostic, bool)> {
-    let place = entry.sides.iter().find(|side| side.dialect == Dialect::Pg)?.raw.name_span;
-    let unproved = |words: &str| {
-        let message = format!("{}: {words}", entry.name);
-        Diagnostic::error(rule::UNPROVED_STEPS, message, place, "takes steps where its tables are spread")
-    };
-    let whole = "or leave it whole: `-- allow(insert-in-with): <why>`";
-    match verdict {
-        Some(Verdict::Same(_) | Verdict::Differs(_)) => None,
-        Some(Verdict::Unknown { reason }) => {
-            Some((unproved(&format!("running its steps says nothing: {reason}")).help(whole), false))
-        }
-        None => {
-            let finding = unproved("nothing is recorded of what running its steps shows");
-            Some((finding.help("run them on both engines: `cargo diglot prepare`"), true))
-        }
     }
 }
 

@@ -281,9 +281,12 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     ALL.iter().find(|rule| rule.name == name)
 }
 
+/// Rules about runs that show nothing.
+const OF_RUNS: [&str; 2] = [rule::UNPROVED_LIST.name, rule::UNPROVED_STEPS.name];
+
 /// The names of the rules that `-- allow` may name.
 pub fn allowed() -> impl Iterator<Item = &'static str> {
-    LINTS.iter().map(|lint| lint.rule.name).chain(transaction::RULES).chain(locked::RULES)
+    LINTS.iter().map(|lint| lint.rule.name).chain(transaction::RULES).chain(locked::RULES).chain(OF_RUNS)
 }
 
 /// Runs the lints over a pair, or over a page that stands alone, and drops what `-- allow` lets pass. An
@@ -329,8 +332,8 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         for annotation in &page.raw.annotations {
             let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
             let is_found_later = transaction::RULES.contains(&rule.as_str()) || locked::RULES.contains(&rule.as_str());
-            if is_found_later || rule == RELEASE_DIFFERS.name {
-                // What these find is known when all statements are, or when those of another release have run.
+            if is_found_later || OF_RUNS.contains(&rule.as_str()) || rule == RELEASE_DIFFERS.name {
+                // What these find is known when all statements are, what runs show, or when those of another release have run.
                 continue;
             }
             if found.iter().any(|finding| finding.rule == rule) {

@@ -16,7 +16,8 @@
 //! # Write instead
 //!
 //! Run `cargo diglot prepare`. Where no rows can be made on which the list does anything, say what the columns hold:
-//! `[words]`, `[prove.ranges]`. A list that does something else than the calls is no list of them: `-- only: pg — reason`.
+//! `[words]`, `[prove.ranges]`; where that does not help: `-- allow(unproved-list): reason`. A list that does something else
+//! than the calls is no list of them: `-- only: pg — reason`.
 //!
 //! # Example
 //!

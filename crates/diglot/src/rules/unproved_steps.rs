@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! With `distributed`, a pair whose Postgres statement [takes steps](language.md#in-steps) of which no run on both engines is
+//! With `distributed`, a pair whose Postgres statement [takes steps](language.md#in-steps) of which no run on both engines
+//! is
 //! recorded, or of which running says nothing. `cargo diglot prepare` runs the steps on Postgres beside the statement as a
 //! whole, on the databases on which the pages are compared: they have to answer what the SQLite page answers, and to leave
 //! the same rows.
@@ -14,7 +15,8 @@
 //! # Write instead
 //!
 //! Run `cargo diglot prepare`. Where no rows can be made on which the statement does anything, say what the columns hold:
-//! `[words]`, `[prove.ranges]`. To leave a statement whole: `-- allow(insert-in-with): reason`.
+//! `[words]`, `[prove.ranges]`; where that does not help: `-- allow(unproved-steps): reason`. To leave a statement whole:
+//! `-- allow(insert-in-with): reason`.
 //!
 //! # Example
 //!
