@@ -21,13 +21,6 @@ use ff_core::EngineError;
 
 /// A struct with copies of those fields of another one that have the same names.
 #[cfg(feature = "postgres")]
-macro_rules! taken {
-    ($made:ident of $from:expr => $($field:ident),+) => {{
-        let from = &$from;
-        $made { $($field: Clone::clone(&from.$field),)+ }
-    }};
-}
-
 #[cfg(feature = "postgres")]
 pub(crate) mod combine;
 #[cfg(feature = "postgres")]
@@ -42,7 +35,6 @@ pub(super) mod log;
 mod many;
 #[cfg(feature = "sqlite")]
 mod member;
-#[cfg(feature = "postgres")]
 
 /// How often an operation is tried in all.
 pub(crate) const MAX_ATTEMPTS: u32 = 3;

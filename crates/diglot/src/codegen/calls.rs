@@ -22,14 +22,43 @@ pub(super) fn of_lists<'s>(signatures: &[&'s Signature]) -> BTreeMap<&'s str, &'
     signatures.iter().filter_map(pair).collect()
 }
 
-/// Signatures of functions: where a list of Postgres makes the calls of a statement that SQLite alone has, both have it.
+/// Signatures of functions: where a list of Postgres makes the calls of a statement that SQLite alone has, both have it, and
+/// it takes and gives what the columns of both databases hold.
 pub(crate) fn completed(mut signatures: Vec<Signature>) -> Vec<Signature> {
+    let lists = signatures.iter().filter_map(|list| {
+        let rows = list.rows.as_ref()?;
+        Some((rows.calls.as_ref()?.of.clone(), rows.fields.clone(), list.columns.clone()))
+    });
+    for (of, fields, columns) in lists.collect::<Vec<_>>() {
+        let one = signatures.iter_mut().find(|one| one.name == of && one.dialects == [Dialect::Sqlite]);
+        let Some(one) = one else { continue };
+        for param in &mut one.params {
+            let field = fields.iter().find(|field| field.name == param.name);
+            if let Some(field) = field.filter(|field| is_held_by(&field.ty.base, &param.ty.base)) {
+                param.ty.base = field.ty.base.clone();
+                param.rust.clone_from(&field.rust);
+                param.within.clone_from(&field.within);
+            }
+        }
+        for column in &mut one.columns {
+            let given = columns.iter().find(|given| given.name == column.name);
+            if let Some(given) = given.filter(|given| is_held_by(&given.ty.base, &column.ty.base)) {
+                column.ty.base = given.ty.base.clone();
+                column.rust.clone_from(&given.rust);
+            }
+        }
+    }
     let all: Vec<&Signature> = signatures.iter().collect();
     let called: Vec<String> = of_lists(&all).into_values().map(|one| one.name.clone()).collect();
     for one in signatures.iter_mut().filter(|one| called.contains(&one.name)) {
         one.dialects = Dialect::ALL.to_vec();
     }
     signatures
+}
+
+/// Whether what a column of Postgres holds is held by one of SQLite too, whose numbers are all of one width.
+fn is_held_by(pg: &Base, sqlite: &Base) -> bool {
+    pg == sqlite || *sqlite == Base::Int64 && matches!(pg, Base::Int16 | Base::Int32)
 }
 
 /// The body of a function of Postgres that is a list of one call.

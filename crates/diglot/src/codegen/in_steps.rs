@@ -96,7 +96,9 @@ fn of_text(code: &mut Code, api: &Api<'_>, function: &Function<'_>, steps: &Step
         match step.each {
             None => query(code, api, function, step, &end),
             Some(each) => {
-                code.open(format_args!("for from in {} {{", rows_of(each)));
+                let carries = step.text.params.iter().any(|param| matches!(param.holds, Holds::Carried(_)));
+                let from = if carries { "from" } else { "_" };
+                code.open(format_args!("for {from} in {} {{", rows_of(each)));
                 query(code, api, function, step, &end);
                 code.close("}");
             }
