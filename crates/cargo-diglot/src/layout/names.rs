@@ -207,7 +207,9 @@ fn settle(files: &mut [File]) {
     let all = files.iter().filter(|file| is_sql(file) && !is_way_back(file)).count();
     let is_schema = steps > 0 && steps * 2 >= all;
     for (file, is_headed) in files.iter_mut().zip(is_headed) {
-        let is_step = is_schema || is_numbered(&file.path) && steps > 0;
+        // What makes tables behind something else is a schema too.
+        let makes = file.roles.is_empty() && !tables(&file.text).is_empty();
+        let is_step = is_schema || makes || is_numbered(&file.path) && steps > 0;
         if is_sql(file) && is_step && !is_headed && !is_way_back(file) {
             file.roles = vec![Role::Schema];
         }

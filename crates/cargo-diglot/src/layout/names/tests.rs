@@ -78,13 +78,14 @@ fn each_step_in_a_folder_of_its_own_leads_up() {
 
 #[test]
 fn a_schema_that_stands_as_a_whole_above_its_steps_is_read_without_them() {
+    let begun = format!("DO $$ BEGIN PERFORM 1; END $$;\n{TABLE}");
     let files = [
         ("store/sqlite/lot.go", "package lot\n\nconst get = \"SELECT id FROM lot WHERE id = $1\"\n"),
         ("store/pg/lot.go", "package lot\n\nconst get = \"SELECT id FROM lot WHERE id = $1\"\n"),
         ("schema/sqlite/all.sql", TABLE),
         ("schema/sqlite/0.1/0__lot.sql", TABLE),
         ("schema/sqlite/0.2/0__fill.sql", "UPDATE lot SET id = 1;\n"),
-        ("schema/pg/v3/all.sql", TABLE),
+        ("schema/pg/v3/all.sql", &begun),
         ("schema/pg/v3/steps/v1.0/base.sql", TABLE),
     ];
     assert_eq!(lists(&files), one(["store/sqlite/*.go", "store/pg/*.go", "schema/sqlite", "schema/pg/v3"]));
