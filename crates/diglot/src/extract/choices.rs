@@ -320,9 +320,9 @@ func some(tx Tx, ids []int) {
 }
 "#;
         let expected = [
-            "some_select_lot_id: SELECT id FROM lot WHERE id = ? AND bay = ?",
-            "some_select_late_lot: SELECT id FROM late_lot WHERE id = ? AND bay = ?",
-            "some_select_lot_bay: SELECT bay FROM lot WHERE id = $1 AND bay = $2",
+            "some_select_lot: SELECT id FROM lot WHERE id = ? AND bay = ?",
+            "some_select_late_lot_whole: SELECT id FROM late_lot WHERE id = ? AND bay = ?",
+            "some_select_lot_2: SELECT bay FROM lot WHERE id = $1 AND bay = $2",
             "some_delete_lot: DELETE FROM lot WHERE id IN (sqlc.slice('id'))",
         ];
         assert_eq!(statements("lot.go", go), expected);

@@ -366,7 +366,7 @@ var setBay = set("bay", []string{"id", "name"})
             "set_insert_bay: INSERT INTO bay (id, name) VALUES (:id, :name)",
         ];
         assert_eq!(statements("lite/lot.go", go, &[words]), expected);
-        let rust = "const COLUMNS: [&str; 2] = [\"id\", \"bay\"];\n\
+        let rust = "const COLUMNS: &[&str] = &[\"id\", \"bay\"];\n\
                     fn all() { query(&format!(\"SELECT {} FROM lot\", COLUMNS.join(\", \"))); }";
         assert_eq!(statements("lot.rs", rust, &[]), ["all: SELECT id, bay FROM lot"]);
     }
