@@ -60,7 +60,9 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     let is_crate = fs::read_to_string(root.join(MANIFEST.0)).is_ok_and(|manifest| manifest.contains("[package]"));
     let has_config = has(CONFIG.0);
     let mut found = if has_config { Found::Nothing } else { sqlc::find(root)? };
-    let has_usual = has("sql") || has("schema") || has_config;
+    // Other projects have folders of these names too; where a default looks there are those of both databases in them.
+    let is_usual = |folder: &str| has(&format!("{folder}/sqlite")) && has(&format!("{folder}/pg"));
+    let has_usual = is_usual("sql") || is_usual("schema") || has_config;
     if matches!(found, Found::Nothing) && !has_usual {
         found = layout::by_names(root).map_or(Found::Nothing, |places| Found::Places(Box::new(places)));
     }

@@ -150,6 +150,7 @@ mod tests {
             place: 6..7,
             range: start + 1..end,
             holes: Vec::new(),
+            conditions: Vec::new(),
             unread: String::new(),
         });
         let mut sources = Sources::default();

@@ -85,6 +85,9 @@ pub struct Embedded {
     pub range: Range<usize>,
     /// The parts of it that are known at run time alone; with one it is not read.
     pub holes: Vec<Range<usize>>,
+    /// Conditions of which only the running program knows what they say: where, its code, and what that is called; the rest
+    /// is read.
+    pub conditions: Vec<(Range<usize>, String, String)>,
     /// The whole text where it is not among what is read: that of a schema with such parts.
     pub unread: String,
 }

@@ -384,6 +384,7 @@ impl<'a> Splitter<'a> {
                 self.page.broken.push(name);
                 continue;
             }
+            self.found.extend(one.conditions.iter().map(|one| built::conditions(self.file, &name, one)));
             let inside = |token: &&Token| one.range.contains(&token.start);
             let start = self.tokens.partition_point(|token| token.start < one.range.start);
             let end = start + self.tokens[start..].iter().take_while(inside).count();

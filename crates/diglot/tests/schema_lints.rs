@@ -183,6 +183,22 @@ fn a_key_that_sqlite_lets_be_null_is_no_difference_and_another_column_is() {
 }
 
 #[test]
+fn what_stands_in_double_quotes_and_is_no_column_is_a_text_of_sqlite() {
+    let of = |sqlite: &str, pg: &str| {
+        let table = |column: &str, raw: &str| format!("CREATE TABLE job (id BIGINT PRIMARY KEY, raw {raw}, {column});");
+        found(&table(sqlite, "TEXT"), &table(pg, "jsonb"), "", false)
+    };
+    let computed = "GENERATED ALWAYS AS";
+    let sqlite = format!("lane TEXT {computed} (json_extract(raw, \"$.Lane\"))");
+    assert_eq!(of(&sqlite, &format!("lane text {computed} (raw ->> 'Lane') STORED")), [""; 0]);
+    let told = ["schema-default-differs `job.lane` is computed in different ways"];
+    assert_eq!(of(&sqlite, &format!("lane text {computed} (raw ->> 'lane') STORED")), told);
+    assert_eq!(of("state TEXT DEFAULT \"Open\"", "state text DEFAULT 'Open'"), [""; 0]);
+    let told = ["schema-default-differs `job.state` is filled in different ways when an INSERT leaves it out"];
+    assert_eq!(of("state TEXT DEFAULT \"Open\"", "state text DEFAULT 'open'"), told);
+}
+
+#[test]
 fn unique_columns_that_are_not_null_are_a_key() {
     let narrow = "CREATE TABLE berth (dock INTEGER NOT NULL, pier INTEGER NOT NULL, PRIMARY KEY (dock));";
     let of = |keys: &str| {

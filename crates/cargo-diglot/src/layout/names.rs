@@ -44,6 +44,8 @@ struct Part {
     files: usize,
     /// The tables that its schema makes.
     tables: BTreeSet<String>,
+    /// What its statements may name as tables.
+    named: BTreeSet<String>,
 }
 
 /// Sites by what is left of their paths.
@@ -54,6 +56,9 @@ pub(super) fn find(root: &Path) -> Search {
     let mut looked = Looked::default();
     let mut files = Vec::new();
     walk(root, "", DEPTH, &mut looked, &mut files);
+    files.sort_by(|one, other| home(&one.path).cmp(home(&other.path)));
+    files.chunk_by_mut(|one, other| home(&one.path) == home(&other.path)).for_each(settle);
+    leave_steps_out(&mut files);
     take_in(root, &mut files);
     let sites = sites(files);
     choose(&sites).unwrap_or_else(|| Search::Nothing { why: looked.why(&sites) })
@@ -97,7 +102,6 @@ fn walk(root: &Path, folder: &str, depth: usize, looked: &mut Looked, files: &mu
         })
         .collect();
     names.sort();
-    let mut here = Vec::new();
     for (name, is_folder) in names {
         let path = joined(folder, &name);
         if is_folder {
@@ -108,7 +112,7 @@ fn walk(root: &Path, folder: &str, depth: usize, looked: &mut Looked, files: &mu
             looked.all += 1;
             let said = said(&path);
             looked.named += usize::from(said.is_some());
-            here.extend(said.and_then(|(dialect, site, by_folder)| {
+            files.extend(said.and_then(|(dialect, site, by_folder)| {
                 let text = read(&root.join(&path))?;
                 let roles = extract::gives(&path, &text);
                 let mut file = File { path, dialect, site, by_folder, text, roles };
@@ -119,8 +123,6 @@ fn walk(root: &Path, folder: &str, depth: usize, looked: &mut Looked, files: &mu
             }));
         }
     }
-    settle(&mut here);
-    files.append(&mut here);
 }
 
 /// Whether a file may hold SQL of the program: neither hidden, nor a test, nor a way back that the compiler passes over.
@@ -157,6 +159,45 @@ fn said(path: &str) -> Option<(Dialect, String, bool)> {
     of_name(stem).map(|(dialect, _)| (dialect, parts.join("/"), false))
 }
 
+/// The folder that a file belongs to, whatever release or step the folders below it are named for.
+fn home(path: &str) -> &str {
+    let mut folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    while let Some((above, _)) = folder.rsplit_once('/').filter(|(_, name)| is_number(name)) {
+        folder = above;
+    }
+    folder
+}
+
+/// Passes over the steps that lead to a schema which stands as a whole above them: `schema.sql` beside `versions/0.2/`.
+///
+/// That it has the tables of theirs is told by one that a step makes, and does not only make anew.
+fn leave_steps_out(files: &mut [File]) {
+    let is_step = |file: &File, folder: &str| {
+        let below = file.path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
+        below.is_some_and(|below| {
+            let is_numbered = below.rsplit('/').next().is_some_and(is_numbered) || below.split('/').any(is_number);
+            below.contains('/') && is_numbered && below.ends_with(".sql")
+        })
+    };
+    let gives_schema = |file: &&File| file.path.ends_with(".sql") && file.roles.contains(&Role::Schema);
+    let mut left: BTreeSet<String> = BTreeSet::new();
+    for whole in files.iter().filter(gives_schema).filter(|file| !is_numbered(&file.path)) {
+        let Some((folder, _)) = whole.path.rsplit_once('/') else { continue };
+        let (made, steps) = (
+            tables(&whole.text),
+            files.iter().filter(|file| file.dialect == whole.dialect && is_step(file, folder)).collect::<Vec<_>>(),
+        );
+        let makes = |step: &&&File| {
+            let lower = step.text.to_lowercase();
+            !lower.contains("rename to") && !lower.contains("drop table") && !made.is_disjoint(&tables(&step.text))
+        };
+        if steps.iter().any(|step| makes(&step)) {
+            left.extend(steps.iter().map(|step| step.path.clone()));
+        }
+    }
+    files.iter_mut().filter(|file| left.contains(&file.path)).for_each(|file| file.roles.clear());
+}
+
 /// Says of the files of SQL in a folder what its other files tell: among steps of a schema each one is a step, whatever it
 /// does first; and what a program wrote from files of SQL says nothing new.
 fn settle(files: &mut [File]) {
@@ -166,7 +207,9 @@ fn settle(files: &mut [File]) {
     let all = files.iter().filter(|file| is_sql(file) && !is_way_back(file)).count();
     let is_schema = steps > 0 && steps * 2 >= all;
     for (file, is_headed) in files.iter_mut().zip(is_headed) {
-        let is_step = is_schema || is_numbered(&file.path) && steps > 0;
+        // What makes tables behind something else is a schema too.
+        let makes = file.roles.is_empty() && !tables(&file.text).is_empty();
+        let is_step = is_schema || makes || is_numbered(&file.path) && steps > 0;
         if is_sql(file) && is_step && !is_headed && !is_way_back(file) {
             file.roles = vec![Role::Schema];
         }
@@ -185,7 +228,12 @@ fn is_way_back(file: &File) -> bool {
 /// Whether a file's name begins with a number, as steps do: `0001_lot.sql`, `V2__bay.sql`.
 fn is_numbered(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.strip_prefix(['V', 'U']).unwrap_or(name).starts_with(|c: char| c.is_ascii_digit())
+    is_number(name.strip_prefix('U').unwrap_or(name))
+}
+
+/// Whether the name of a folder or file begins with a number: `0.2`, `v1.0`.
+fn is_number(name: &str) -> bool {
+    name.strip_prefix(['v', 'V']).unwrap_or(name).starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Whether a comment gives a statement its name.
@@ -220,6 +268,7 @@ fn sites(files: Vec<File>) -> Sites {
                     part.tables.extend(tables(&file.text));
                 } else {
                     part.queries.insert(place);
+                    part.named.extend(named(&file.text));
                     part.files += 1;
                 }
             }
@@ -237,6 +286,37 @@ fn tables(text: &str) -> BTreeSet<String> {
         name.split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default().replace(['"', '`'], "")
     });
     behind.filter(|name| !name.is_empty()).collect()
+}
+
+/// What stands where statements name a table.
+fn named(text: &str) -> BTreeSet<String> {
+    let lower = text.to_lowercase();
+    let words = || lower.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    let pairs = words().zip(words().skip(1));
+    pairs
+        .filter(|(word, _)| ["from", "into", "update", "join"].contains(word))
+        .map(|(_, name)| name.to_owned())
+        .collect()
+}
+
+/// The schemas that a site of statements needs: those that are nearest, and others whose tables it names.
+fn needed<'s>(sites: &Sites, site: &str, schemas: &[&'s str]) -> Vec<&'s str> {
+    let tables = |schema: &str| sites[schema].iter().flat_map(|part| &part.tables).collect::<BTreeSet<_>>();
+    let named: BTreeSet<&String> = sites[site].iter().flat_map(|part| &part.named).collect();
+    let nearest = schemas.iter().map(|schema| common(site, schema)).max().unwrap_or_default();
+    let (mut taken, mut others): (Vec<&str>, Vec<&str>) =
+        schemas.iter().partition(|schema| common(site, schema) == nearest);
+    let mut made: BTreeSet<&String> = taken.iter().flat_map(|schema| tables(schema)).collect();
+    others.sort_by_key(|schema| std::cmp::Reverse(common(site, schema)));
+    for other in others {
+        let tables = tables(other);
+        if tables.iter().any(|table| named.contains(table) && !made.contains(table)) {
+            made.extend(tables);
+            taken.push(other);
+        }
+    }
+    taken.sort_unstable();
+    taken
 }
 
 /// How many folders two sites have in common.
@@ -266,11 +346,19 @@ fn choose(sites: &Sites) -> Option<Search> {
             [&places.queries, &places.schema].into_iter().flat_map(Both::iter).all(|place| !place.is_empty());
         return is_there.then_some(Search::Found { places, beside: Vec::new() });
     }
-    let mut groups: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
+    // Statements that need one schema belong together.
+    let mut groups: Vec<(BTreeSet<&str>, Vec<&str>)> = Vec::new();
     for site in queries {
-        let nearest = schemas.iter().map(|schema| common(site, schema)).max().unwrap_or_default();
-        let of_site = schemas.iter().filter(|schema| common(site, schema) == nearest).copied().collect();
-        groups.entry(of_site).or_default().push(site);
+        let (mut schema, mut queries) = (BTreeSet::from_iter(needed(sites, site, &schemas)), vec![site]);
+        groups.retain_mut(|(other, of_other)| {
+            let is_other = schema.is_disjoint(other);
+            if !is_other {
+                schema.append(other);
+                queries.append(of_other);
+            }
+            is_other
+        });
+        groups.push((schema, queries));
     }
     let mut groups: Vec<Group<'_>> =
         groups.into_iter().map(|(schema, queries)| group(sites, &schema, &queries)).collect();
@@ -290,7 +378,7 @@ fn choose(sites: &Sites) -> Option<Search> {
     Some(Search::Found { places: places(&together), beside })
 }
 
-fn group<'s>(sites: &'s Sites, schema: &[&str], queries: &[&str]) -> Group<'s> {
+fn group<'s>(sites: &'s Sites, schema: &BTreeSet<&str>, queries: &[&str]) -> Group<'s> {
     let keys: BTreeSet<&str> = schema.iter().chain(queries).copied().collect();
     let own = sites.iter().filter(|(key, _)| keys.contains(key.as_str())).map(|(key, site)| (key.as_str(), site));
     let own: Vec<_> = own.collect();
@@ -343,131 +431,4 @@ impl Looked {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TABLE: &str = "CREATE TABLE lot (id BIGINT PRIMARY KEY);\n";
-    const QUERY: &str = "-- name: lot_get :one\nSELECT id FROM lot WHERE id = $1;\n";
-
-    fn found(files: &[(&str, &str)]) -> Search {
-        let root = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        find(root.path())
-    }
-
-    /// Queries of both, then schemas of both.
-    fn lists(files: &[(&str, &str)]) -> [Vec<String>; 4] {
-        match found(files) {
-            Search::Found { places: Places { queries, schema, .. }, .. } => {
-                [queries.sqlite, queries.pg, schema.sqlite, schema.pg]
-            }
-            Search::Nothing { why } => panic!("{why}"),
-        }
-    }
-
-    fn one(places: [&str; 4]) -> [Vec<String>; 4] {
-        places.map(|place| vec![place.to_owned()])
-    }
-
-    #[test]
-    fn a_name_says_a_database_by_one_of_its_words_alone() {
-        let said = |path| said(path).map(|(dialect, site, _)| (dialect, site));
-        let site = |site: &str| site.to_owned();
-        assert_eq!(said("db/sqlite3/lot.sql"), Some((Dialect::Sqlite, site("db"))));
-        assert_eq!(said("crates/store-postgres/src/lib.rs"), Some((Dialect::Pg, site("crates/store"))));
-        assert_eq!(said("db/schema_pg.sql"), Some((Dialect::Pg, site("db"))));
-        assert_eq!(said("pg/lite/lot.sql"), Some((Dialect::Sqlite, site("pg"))));
-        assert_eq!(said("sqlite-to-pg/lot.sql"), None);
-        assert_eq!(said("elite/lot.sql"), None);
-    }
-
-    #[test]
-    fn folders_of_statements_and_of_migrations_are_told_apart_by_what_is_in_them() {
-        let files = [
-            ("db/sqlite/queries/lot.sql", QUERY),
-            ("db/postgres/queries/lot.sql", QUERY),
-            ("db/sqlite/migrations/1_lot.sql", TABLE),
-            ("db/sqlite/migrations/2_fill.sql", "UPDATE lot SET id = id + 1;\n"),
-            ("db/sqlite/migrations/3_note.sql", "-- Nothing is done.\n"),
-            ("db/postgres/migrations/1_lot.up.sql", TABLE),
-            ("db/postgres/migrations/1_lot.down.sql", "DROP TABLE lot;\n"),
-            ("vendor/sqlite/other.sql", TABLE),
-        ];
-        let expected = ["db/sqlite/queries", "db/postgres/queries", "db/sqlite/migrations", "db/postgres/migrations"];
-        assert_eq!(lists(&files), one(expected));
-    }
-
-    #[test]
-    fn one_file_for_each_database_is_a_place() {
-        let files =
-            [("schema_sqlite.sql", TABLE), ("schema_pg.sql", TABLE), ("lite/q.sql", QUERY), ("psql/q.sql", QUERY)];
-        assert_eq!(lists(&files), one(["lite", "psql", "schema_sqlite.sql", "schema_pg.sql"]));
-    }
-
-    #[test]
-    fn each_step_in_a_folder_of_its_own_leads_up() {
-        let files = [
-            ("sqlite/queries/get.sql", "SELECT id FROM lot WHERE id = ?"),
-            ("pg/queries/get.sql", "SELECT id FROM lot WHERE id = $1"),
-            ("sqlite/migrations/1_a/up.sql", TABLE),
-            ("sqlite/migrations/1_a/down.sql", "DROP TABLE lot;\n"),
-            ("pg/migrations/1_a/up.sql", TABLE),
-        ];
-        let expected = ["sqlite/queries", "pg/queries", "sqlite/migrations/1_a/up.sql", "pg/migrations/1_a"];
-        assert_eq!(lists(&files), one(expected));
-    }
-
-    #[test]
-    fn literals_of_programs_count_and_what_a_program_wrote_does_not() {
-        let go = "package lot\n\nconst get = \"SELECT id FROM lot WHERE id = $1\"\nconst all = `CREATE TABLE lot (id INT)`\n";
-        let written = format!("// Code generated by a tool. DO NOT EDIT.\n{go}");
-        let files = [
-            ("store/sqlite3/lot.go", go),
-            ("store/sqlite3/lot_test.go", go),
-            ("store/postgres/lot.go", go),
-            ("store/postgres/lot.sql.go", &written),
-        ];
-        let places = ["store/sqlite3/*.go", "store/postgres/lot.go"];
-        assert_eq!(lists(&files), one([places[0], places[1], places[0], places[1]]));
-    }
-
-    #[test]
-    fn projects_beside_each_other_are_taken_together_unless_tables_have_the_same_names() {
-        let schema = |name: &str| TABLE.replace("lot", name);
-        let (bay, lot) = (schema("bay"), schema("lot"));
-        let more = [("a/sqlite/more.sql", QUERY), ("a/pg/more.sql", QUERY)];
-        let with = |other: &str| {
-            let other = other.to_owned();
-            let files = [
-                ("a/sqlite/q.sql", QUERY),
-                ("a/pg/q.sql", QUERY),
-                ("a/migrations/sqlite/1.sql", lot.as_str()),
-                ("a/migrations/pg/1.sql", lot.as_str()),
-                ("b/sqlite/q.sql", QUERY),
-                ("b/pg/q.sql", QUERY),
-                ("b/migrations/sqlite/1.sql", other.as_str()),
-                ("b/migrations/pg/1.sql", other.as_str()),
-            ];
-            match found(&[files.as_slice(), &more].concat()) {
-                Search::Found { places, beside } => (places.queries.sqlite, beside),
-                Search::Nothing { why } => panic!("{why}"),
-            }
-        };
-        assert_eq!(with(&bay), (vec!["a/sqlite".to_owned(), "b/sqlite".to_owned()], Vec::new()));
-        assert_eq!(with(&lot), (vec!["a/sqlite".to_owned()], vec!["b".to_owned()]));
-    }
-
-    #[test]
-    fn where_one_database_is_missing_it_is_said_what_was_found() {
-        let Search::Nothing { why } = found(&[("db/sqlite/q.sql", QUERY), ("notes.sql", TABLE)]) else {
-            panic!("a pair without Postgres");
-        };
-        assert!(why.contains("looked at: 2 files of SQL, Go and Rust, of which 1 in folders"), "{why}");
-        assert!(why.contains("SQLite: statements: db/sqlite; schema: none\n"), "{why}");
-        assert!(why.contains("Postgres: statements: none; schema: none\n"), "{why}");
-    }
-}
+mod tests;

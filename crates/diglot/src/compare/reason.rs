@@ -2,7 +2,7 @@
 //! types.
 
 use crate::dialect::{Both, Dialect};
-use crate::normal::Node;
+use crate::normal::{Head, Node};
 use crate::operations::{
     Bound, Case, Characters, Clock, Collation, Concat, Half, Meaning, Negative, Null, Number, Sense, Sort, Sum, Zero,
     sense, signature,
@@ -18,6 +18,12 @@ pub(crate) const TAKEN_AS: &str = "SQLite takes it as";
 
 /// What each engine does in a place.
 pub(super) fn why(trees: Both<&Statement>, a: &Node, b: &Node) -> Option<String> {
+    if let (Head::Clause(ours), Head::Clause(theirs)) = (&a.head, &b.head)
+        && (ours.as_str(), theirs.as_str()) == ("or ignore", "nothing")
+    {
+        let passes = "OR IGNORE passes over a row that breaks NOT NULL or a CHECK too, DO NOTHING over one whose key is there alone";
+        return Some(passes.to_owned());
+    }
     let (here, there) = (at(trees.sqlite, a), at(trees.pg, b));
     let done = |dialect: Dialect, expr: Option<&Expr>| expr.and_then(|expr| phrase(dialect, expr));
     let (ours, theirs) = (short(&a.spelling()), short(&b.spelling()));

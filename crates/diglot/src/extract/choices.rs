@@ -8,7 +8,7 @@ use super::growth::When;
 use super::lists::Item;
 
 /// How many branches are told apart.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 
 /// The tokens of what the branches give that begin at `if` or `match`, without those that give nothing; none where there
 /// are too many, or where no branch is taken for what is left.
@@ -62,13 +62,7 @@ pub(super) fn chosen(
         if !read.pieces.iter().any(Piece::is_known) {
             return None;
         }
-        let when = match (of, index) {
-            (1, _) => When::Always,
-            (2, 0) => When::If,
-            (2, _) => When::Else,
-            (of, at) => When::Arm { at, of },
-        };
-        items.push(Item { when, pieces: read.pieces, references: read.references });
+        items.push(Item { when: arm(index, of), pieces: read.pieces, references: read.references });
     }
     let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
     let place = code.written(at..end).1;
@@ -78,6 +72,16 @@ pub(super) fn chosen(
         references,
         is_composed: false,
     })
+}
+
+/// When one of some branches is taken.
+pub(super) fn arm(at: usize, of: usize) -> When {
+    match (of, at) {
+        (1, _) => When::Always,
+        (2, 0) => When::If,
+        (2, _) => When::Else,
+        (of, at) => When::Arm { at, of },
+    }
 }
 
 /// The element of a tuple.
@@ -107,7 +111,7 @@ fn block(code: &Code<'_>, from: usize) -> Option<usize> {
 }
 
 /// What a block gives: what stands behind its last semicolon.
-fn value(code: &Code<'_>, block: Range<usize>) -> Range<usize> {
+pub(super) fn value(code: &Code<'_>, block: Range<usize>) -> Range<usize> {
     let (mut start, mut at) = (block.start, block.start);
     while at < block.end {
         let is_end = code.word(at) == ";";
@@ -273,6 +277,55 @@ func page(late bool) {
         let expected =
             ["SELECT id FROM lot ORDER BY id", "SELECT id FROM lot ORDER BY bay", "SELECT id FROM lot WHERE id > 1"];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn what_a_function_gives_whatever_it_is_given_is_followed() {
+        let rust = r#"
+impl Page {
+    fn relation(&self) -> &'static str {
+        match self { Page::Newer { .. } => ">", Page::Older { .. } => "<=" }
+    }
+}
+fn table() -> &'static str { "lot" }
+fn near(page: Page) {
+    query(&format!("SELECT id FROM {} WHERE at {} ? AND bay = ?", table(), page.relation()));
+    query(&format!("DELETE FROM {} WHERE id = ?", other()));
+}
+"#;
+        let expected = [
+            "near_select_lot: SELECT id FROM lot WHERE at <= ? AND bay = ?",
+            "near_select_lot_whole: SELECT id FROM lot WHERE at > ? AND bay = ?",
+            "near_delete_other: built: DELETE FROM {other()} WHERE id = ?",
+        ];
+        assert_eq!(statements("lot.rs", rust), expected);
+        let go = r#"package store
+
+func mark(n int) string { return "?" }
+
+func number(n int) string { return "$" + strconv.Itoa(n) }
+
+func table(late bool) string {
+	if late {
+		return "late_lot"
+	}
+	return "lot"
+}
+
+func some(tx Tx, ids []int) {
+	tx.Run("SELECT id FROM " + table(true) + " WHERE id = " + mark(1) + " AND bay = " + mark(2))
+	tx.Run("SELECT bay FROM lot WHERE id = " + number(1) + " AND bay = " + number(2))
+	clause, args := in(ids)
+	tx.Run("DELETE FROM lot WHERE id IN " + clause, args)
+}
+"#;
+        let expected = [
+            "some_select_lot: SELECT id FROM lot WHERE id = ? AND bay = ?",
+            "some_select_late_lot_whole: SELECT id FROM late_lot WHERE id = ? AND bay = ?",
+            "some_select_lot_2: SELECT bay FROM lot WHERE id = $1 AND bay = $2",
+            "some_delete_lot: DELETE FROM lot WHERE id IN (sqlc.slice('id'))",
+        ];
+        assert_eq!(statements("lot.go", go), expected);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::choices;
 use super::code::Code;
-use super::lists::{Item, items};
+use super::lists::{self, Item};
 use super::literal::{Kind, Language, unescaped};
 use super::marked::{Part, Which, parts};
 use super::marks;
@@ -301,9 +301,9 @@ impl<'p, 't> Evaluator<'p, 't> {
                 name if FILLING.contains(&name) => self.filled(open + 1, behind, depth + 1),
                 name if JOINING.contains(&name) && is_macro => self.joined(open + 1, behind, depth + 1),
                 "Join" if path == "strings.Join" => {
-                    let list = self.literal_list(open + 1, behind, depth + 1);
-                    let list = list.or_else(|| self.list(open + 1, behind, depth + 1));
-                    path = format!("{path}.{}", code.word(open + 1));
+                    let list = self.list(open + 1, behind, depth + 1);
+                    let last = (open + 2..behind).step_by(2).find(|at| code.word(*at) != ".").unwrap_or(open + 2);
+                    path = format!("{path}.{}", code.written(open + 1..last).0);
                     list
                 }
                 "join" if code.word(at + 1) == "." && code.word(at + 2) == "join" => {
@@ -320,6 +320,12 @@ impl<'p, 't> Evaluator<'p, 't> {
                 _ if PASSING.contains(&path.as_str()) || path.ends_with("QueryBuilder::new") => {
                     self.expression(open + 1, depth + 1).filter(|inner| inner.end + 1 == behind)
                 }
+                // What stands elsewhere is shown where it is called.
+                _ if !is_macro => self.package.returned(&path, depth + 1).map(|read| {
+                    let place = code.written(at..behind).1;
+                    let pieces = read.pieces.into_iter().map(|piece| piece.at(&place)).collect();
+                    Expression { pieces, is_composed: false, ..read }
+                }),
                 _ => None,
             };
             return Some(match read {
@@ -403,44 +409,23 @@ impl<'p, 't> Evaluator<'p, 't> {
         (!whole.pieces.is_empty()).then_some(whole)
     }
 
-    /// `strings.Join` of a list of constants that is written out.
-    fn literal_list(&self, from: usize, behind: usize, depth: usize) -> Option<Expression> {
-        let code = self.code();
-        let [list, between] = <[Range<usize>; 2]>::try_from(self.arguments(from, behind)).ok()?;
-        let open = list.clone().find(|at| code.word(*at) == "{")?;
-        let between = self.argument(&between, depth);
-        let mut whole = Expression { is_composed: true, ..Expression::default() };
-        for (index, item) in self.arguments(open + 1, list.end).iter().enumerate() {
-            let read = self.argument(item, depth);
-            whole.pieces.extend(if index > 0 { between.pieces.clone() } else { Vec::new() });
-            whole.pieces.extend(read.pieces);
-            whole.references.extend(read.references);
-        }
-        whole.pieces.iter().all(|piece| matches!(piece, Piece::Known { .. })).then_some(whole)
-    }
-
-    /// `strings.Join` of a list that the function gathers.
+    /// `strings.Join` of a list.
     fn list(&self, from: usize, behind: usize, depth: usize) -> Option<Expression> {
         let [list, between] = <[Range<usize>; 2]>::try_from(self.arguments(from, behind)).ok()?;
-        if list.len() != 1 {
-            return None;
-        }
-        self.gathered(list.start, &between, depth)
+        self.joined_list(&list, &between, depth)
     }
 
     /// `conditions.join(" AND ")` of a list that the function gathers.
     fn joined_variable(&self, variable: usize, (open, behind): (usize, usize), depth: usize) -> Option<Expression> {
         let [between] = <[Range<usize>; 1]>::try_from(self.arguments(open + 1, behind)).ok()?;
-        self.gathered(variable, &between, depth)
+        self.joined_list(&(variable..variable + 1), &between, depth)
     }
 
-    fn gathered(&self, variable: usize, between: &Range<usize>, depth: usize) -> Option<Expression> {
-        let items = items(self, variable, depth)?;
+    fn joined_list(&self, list: &Range<usize>, between: &Range<usize>, depth: usize) -> Option<Expression> {
         let between = self.argument(between, 0).pieces;
         let [Piece::Known { text, .. }] = between.as_slice() else { return None };
-        let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
-        let place = self.code().tokens[variable].range.clone();
-        let list = Piece::List { items, separator: text.clone(), place };
+        let list = lists::joined(self, list, text, depth)?;
+        let references = lists::references(&list);
         Some(Expression { pieces: vec![list], references, is_composed: true, ..Expression::default() })
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Composed {
     pub(super) origins: Vec<(Range<usize>, Range<usize>)>,
     /// The parts that nobody can know.
     pub(super) holes: Vec<Range<usize>>,
+    /// Conditions that nobody reads, with the code that gives them, and what that is called.
+    pub(super) unread: Vec<(Range<usize>, String, String)>,
     /// The numbers of parameters that are known at run time alone, by where the program says them.
     numbers: BTreeMap<(usize, usize), usize>,
     /// Whether the text is within the quotes of a value that only the running program knows.
@@ -163,7 +165,7 @@ impl Composed {
         let is_value = path != MARKS && place::takes_value(before) && place::ends_value(next);
         let is_list = place::is_list(before)
             && (place::is_closed(next) || Built::has(&built.lists, path) || path == MARKS)
-            || word == "IN" && (Built::has(&built.lists, path) || path == MARKS);
+            || word == "IN" && !next.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let is_mark = self.text.ends_with(['$', '?']) && !next.starts_with(|c: char| c.is_alphanumeric());
         let filled = if let Some(text) = text {
             text
@@ -195,6 +197,10 @@ impl Composed {
                 _ if upper.split_whitespace().any(|word| word == "WHERE") => " AND ",
                 _ => " WHERE ",
             };
+            if !Built::has(&built.conditions, path) {
+                let start = self.text.len() + join.len();
+                self.unread.push((start..start + name.len() + 1, code.to_owned(), path.to_owned()));
+            }
             format!("{join}:{name} ")
         } else if ["LIMIT", "OFFSET"].contains(&word.as_str()) || is_value {
             // Whatever the program writes there is one value.
@@ -233,7 +239,8 @@ impl Composed {
         let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let is_call = called.len() < code.len();
-        if is_name && !self.is_numbered && (self.is_named || !path.contains(ALSO)) {
+        // What calls give is another value each time: `placeholder(2)`, `placeholder(3)`.
+        if is_name && !self.is_numbered && (self.is_named || !path.contains(ALSO) && !is_call) {
             return format!(":{name}");
         }
         let next = self.parameter();

@@ -17,6 +17,98 @@ pub(super) struct Item {
     pub(super) references: Vec<Reference>,
 }
 
+/// What the name of a list stands behind that is joined and of which nobody knows the texts.
+pub(super) const JOINED: &str = "strings.Join.";
+
+/// A list as it is joined: what its function gathers, what a constant or all calls of the function say, or what a call
+/// makes of each text of one; none where nobody can tell.
+pub(super) fn joined(
+    evaluator: &Evaluator<'_, '_>,
+    list: &Range<usize>,
+    separator: &str,
+    depth: usize,
+) -> Option<Piece> {
+    if is_too_deep(depth) || list.is_empty() {
+        return None;
+    }
+    let (code, package) = (evaluator.code(), evaluator.package);
+    let place = code.written(list.clone()).1;
+    let of = |items: Vec<Item>| Piece::List { items, separator: separator.to_owned(), place: place.clone() };
+    let is_path = (list.start..list.end).all(|at| code.is(at, Kind::Word) || [".", "::"].contains(&code.word(at)));
+    if is_path {
+        let gathered = if list.len() == 1 { items(evaluator, list.start, depth) } else { None };
+        let path: String = list.clone().map(|at| code.word(at)).collect();
+        // What stands in another file is shown where it is named.
+        let constant = || package.list(evaluator.file, list.start, &path, depth + 1).map(|items| of(items).at(&place));
+        return gathered
+            .map(of)
+            .or_else(constant)
+            .or_else(|| package.given_lists(evaluator.file, list.start, &path, (separator, depth + 1)));
+    }
+    if code.word(list.start) == "[" {
+        return written(evaluator, list.start, depth).map(of);
+    }
+    let open = (list.start..list.end).find(|at| code.word(*at) == "(")?;
+    let arguments = evaluator.arguments(open + 1, list.end);
+    let (first, others) = arguments.split_first()?;
+    if code.behind(open) != list.end {
+        return None;
+    }
+    if code.word(list.start) == "append" && code.language == Language::Go {
+        let more: Vec<Item> = others.iter().map(|one| item(evaluator, (When::Always, depth), one)).collect();
+        return Some(each(joined(evaluator, first, separator, depth + 1)?, &|items| [items, more.clone()].concat()));
+    }
+    let [made] = others else { return None };
+    let (name, text) = closure(evaluator, made, depth + 1)?;
+    let filled = |item: Item| {
+        let pieces = text.iter().flat_map(|piece| match piece {
+            Piece::Hole { path, .. } if path == name => item.pieces.clone(),
+            piece => vec![piece.clone()],
+        });
+        Item { pieces: pieces.collect(), ..item }
+    };
+    let list = joined(evaluator, first, separator, depth + 1)?;
+    Some(each(list, &|items| items.into_iter().map(filled).collect()))
+}
+
+/// A list with other items, in each of its branches.
+fn each(list: Piece, change: &dyn Fn(Vec<Item>) -> Vec<Item>) -> Piece {
+    match list {
+        Piece::List { items, separator, place } => Piece::List { items: change(items), separator, place },
+        Piece::Choice { items, instead, place } => {
+            let all = |item: Item| Item {
+                pieces: item.pieces.into_iter().map(|piece| each(piece, change)).collect(),
+                ..item
+            };
+            Piece::Choice { items: items.into_iter().map(all).collect(), instead, place }
+        }
+        piece => piece,
+    }
+}
+
+/// What a function without a name makes of one text, `func(x string) string { return ":" + x }`: the name of that text, and
+/// the pieces.
+fn closure<'t>(evaluator: &Evaluator<'_, 't>, tokens: &Range<usize>, depth: usize) -> Option<(&'t str, Vec<Piece>)> {
+    let code = evaluator.code();
+    let open = (tokens.start..tokens.end).find(|at| code.word(*at) == "{")?;
+    let is_one =
+        code.word(tokens.start) == "func" && code.behind(open) == tokens.end && code.word(open + 1) == "return";
+    let read = is_one.then(|| evaluator.argument(&(open + 2..tokens.end - 1), depth))?;
+    Some((code.word(tokens.start + 2), read.pieces))
+}
+
+/// The constants that the texts of a list were taken from.
+pub(super) fn references(list: &Piece) -> Vec<Reference> {
+    match list {
+        Piece::List { items, .. } | Piece::Choice { items, .. } => {
+            let of =
+                |item: &Item| [item.references.clone(), item.pieces.iter().flat_map(references).collect()].concat();
+            items.iter().flat_map(of).collect()
+        }
+        Piece::Known { .. } | Piece::Hole { .. } => Vec::new(),
+    }
+}
+
 /// What a variable of a function holds where it is joined; none where nobody can tell.
 pub(super) fn items(evaluator: &Evaluator<'_, '_>, join: usize, depth: usize) -> Option<Vec<Item>> {
     if is_too_deep(depth) {
@@ -110,11 +202,14 @@ fn value(code: &Code<'_>, at: usize) -> Option<usize> {
 }
 
 /// A list that is written out.
-fn written(evaluator: &Evaluator<'_, '_>, value: usize, depth: usize) -> Option<Vec<Item>> {
+pub(super) fn written(evaluator: &Evaluator<'_, '_>, value: usize, depth: usize) -> Option<Vec<Item>> {
     let code = evaluator.code();
+    let value = if code.word(value) == "&" { value + 1 } else { value };
     let words: Vec<&str> = (value..value + 4).map(|at| code.word(at)).collect();
     let open = match words.as_slice() {
         ["[", "]", "string", "{"] => value + 3,
+        ["[", ..] if code.language == Language::Rust => value,
+        ["[", _, "]", "string"] if code.word(value + 4) == "{" => value + 4,
         ["vec", "!", "[", _] => value + 2,
         ["nil", ..] | ["make", "(", "[", "]"] | ["Vec", "::", "new" | "with_capacity", _] => return Some(Vec::new()),
         _ => return None,
@@ -220,4 +315,59 @@ pub(super) fn is_open(pieces: &[Piece]) -> bool {
         }
         Piece::Known { .. } | Piece::Hole { .. } => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::extract::Built;
+    use crate::extract::Packages;
+    use crate::source::{Embedded, Role};
+
+    fn statements(path: &str, text: &str, others: &[(&str, &str)]) -> Vec<String> {
+        let file =
+            Packages::new([(path, text)], others.iter().copied()).read(path, text, Role::Statements, &Built::default());
+        let of = |one: &Embedded| {
+            let is_built = if one.holes.is_empty() { "" } else { "built: " };
+            format!("{}: {is_built}{}", one.name, &file.text[one.range.clone()])
+        };
+        file.embedded.iter().map(of).collect()
+    }
+
+    #[test]
+    fn lists_of_constants_are_joined_wherever_they_stand() {
+        let go = r#"package lite
+
+import "shop.test/stock/words"
+
+var own = []string{"id", "bay"}
+
+func all() {
+	query("SELECT " + strings.Join(own, ", ") + " FROM lot")
+	query("SELECT " + strings.Join(words.Columns, ", ") + " FROM bay")
+	query("SELECT " + strings.Join(append(own, "at"), ", ") + " FROM shelf")
+	query("SELECT " + strings.Join(named(), ", ") + " FROM box")
+}
+
+func set(table string, columns []string) string {
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "),
+		strings.Join(each(columns, func(x string) string { return ":" + x }), ", "))
+}
+
+var setLot = set("lot", own)
+var setBay = set("bay", []string{"id", "name"})
+"#;
+        let words = ("words/words.go", "package words\n\nvar Columns = []string{\"id\", \"name\"}\n");
+        let expected = [
+            "all_select_lot: SELECT id, bay FROM lot",
+            "all_select_bay: SELECT id, name FROM bay",
+            "all_select_shelf: SELECT id, bay, at FROM shelf",
+            "all_select_box: built: SELECT {strings.Join(named(), \", \")} FROM box",
+            "set_insert_lot: INSERT INTO lot (id, bay) VALUES (:id, :bay)",
+            "set_insert_bay: INSERT INTO bay (id, name) VALUES (:id, :name)",
+        ];
+        assert_eq!(statements("lite/lot.go", go, &[words]), expected);
+        let rust = "const COLUMNS: &[&str] = &[\"id\", \"bay\"];\n\
+                    fn all() { query(&format!(\"SELECT {} FROM lot\", COLUMNS.join(\", \"))); }";
+        assert_eq!(statements("lot.rs", rust, &[]), ["all: SELECT id, bay FROM lot"]);
+    }
 }

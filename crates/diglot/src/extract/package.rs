@@ -9,7 +9,7 @@ use super::code::Code;
 use super::expression::{Evaluator, Expression, Piece, Reference, is_too_deep};
 use super::growth::{Growth, When};
 use super::imports::{Elsewhere, Imports};
-use super::lists::Item;
+use super::lists::{self, Item};
 use super::literal::{Kind, Language};
 use super::marks;
 
@@ -39,6 +39,8 @@ pub(super) struct Package<'t> {
     declarations: BTreeMap<&'t str, Vec<Declaration>>,
     /// The names by the places of their values.
     values: BTreeMap<Reference, (&'t str, Declaration)>,
+    /// The functions of a name, by file.
+    functions: BTreeMap<&'t str, Vec<(usize, usize)>>,
     /// Where names that are declared stand.
     uses: BTreeMap<&'t str, Vec<Reference>>,
     /// What branches give, by its first token, with the value that they are branches of.
@@ -47,8 +49,8 @@ pub(super) struct Package<'t> {
     changed: BTreeSet<(usize, Option<usize>, &'t str)>,
     /// The values that were read, by their places; none while one is read, which may lead back to itself.
     read: RefCell<BTreeMap<Reference, Option<Expression>>>,
-    /// What functions are given at their calls, by file, function and place among the parameters.
-    given: RefCell<BTreeMap<(usize, usize, usize), Option<Given>>>,
+    /// What functions are given at their calls, by file, function and place among the parameters; and whether as a list.
+    given: RefCell<BTreeMap<(usize, usize, usize, bool), Option<Given>>>,
 }
 
 /// The texts that a function is given for one of its parameters.
@@ -81,6 +83,7 @@ impl<'t> Package<'t> {
             imports,
             declarations: BTreeMap::new(),
             values: BTreeMap::new(),
+            functions: BTreeMap::new(),
             uses: BTreeMap::new(),
             branches: BTreeMap::new(),
             changed: BTreeSet::new(),
@@ -93,6 +96,12 @@ impl<'t> Package<'t> {
         for (name, all) in &package.declarations {
             package.values.extend(all.iter().map(|one| ((one.file, one.value), (*name, *one))));
             package.uses.insert(name, Vec::new());
+        }
+        for (file, code) in package.files.iter().enumerate() {
+            for (index, function) in code.functions.iter().enumerate() {
+                let name = &code.text[function.place.clone()];
+                package.functions.entry(name).or_default().push((file, index));
+            }
         }
         for (file, code) in package.files.iter().enumerate().take(count) {
             for at in 0..code.tokens.len() {
@@ -236,7 +245,7 @@ impl<'t> Package<'t> {
 
     /// The texts that all calls give a function for the parameter that is named at a token; none where a call gives what
     /// only the running program knows.
-    fn given(&self, file: usize, at: usize, name: &str, depth: usize) -> Option<Given> {
+    fn given(&self, file: usize, at: usize, name: &str, (depth, is_list): (usize, bool)) -> Option<Given> {
         if file >= self.own || name.contains(['.', ':']) || is_too_deep(depth) {
             return None;
         }
@@ -249,12 +258,12 @@ impl<'t> Package<'t> {
         if self.declarations.get(name).is_some_and(|all| all.iter().any(is_local)) {
             return None;
         }
-        let key = (file, index, parameter);
+        let key = (file, index, parameter, is_list);
         if let Some(known) = self.given.borrow().get(&key) {
             return known.clone();
         }
         self.given.borrow_mut().insert(key, None);
-        let given = self.gathered(&function.name, (parameter, parameters.len()), depth);
+        let given = self.gathered(&function.name, (parameter, parameters.len()), (depth, is_list));
         self.given.borrow_mut().insert(key, given.clone());
         given
     }
@@ -269,14 +278,92 @@ impl<'t> Package<'t> {
         name: &str,
         depth: usize,
     ) -> (Piece, Vec<Reference>) {
-        let Some(Given { items }) = self.given(file, at, name, depth) else { return (unknown, Vec::new()) };
+        let Some(Given { items }) = self.given(file, at, name, (depth, false)) else { return (unknown, Vec::new()) };
         let place = unknown.place().clone();
         let references = items.iter().flat_map(|item| item.references.iter().copied()).collect();
         let instead = Some(Box::new(unknown));
         (Piece::Choice { items, instead, place: place.clone() }.at(&place), references)
     }
 
-    fn gathered(&self, function: &str, (parameter, count): (usize, usize), depth: usize) -> Option<Given> {
+    /// The text that a function of the project gives whatever it is given, or those of its branches; where two have its name
+    /// nobody knows which one is called.
+    pub(super) fn returned(&self, path: &str, depth: usize) -> Option<Expression> {
+        let name = path.rsplit(['.', ':']).next()?;
+        let [(other, index)] = self.functions.get(name)?.as_slice() else { return None };
+        let (code, evaluator) = (&self.files[*other], Evaluator::new(self, *other));
+        let function = &code.functions[*index];
+        if is_too_deep(depth) || function.owner.is_some() != path.contains('.') && code.language == Language::Rust {
+            return None;
+        }
+        let body = function.body.start + 1..function.body.end.saturating_sub(1);
+        let mut all: Vec<Range<usize>> = Vec::new();
+        for at in body.clone().filter(|at| code.word(*at) == "return") {
+            let end = (at + 1..body.end).find(|end| is_end(code, *end) && *end > at + 1).unwrap_or(body.end);
+            all.push(at + 1..end);
+        }
+        if code.language == Language::Rust {
+            all.push(choices::value(code, body));
+        }
+        let read: Vec<Expression> = all.iter().map(|tokens| evaluator.argument(tokens, depth + 1)).collect();
+        let is_known = |piece: &Piece| match piece {
+            Piece::Known { .. } => true,
+            Piece::Choice { items, instead: None, .. } => {
+                items.iter().flat_map(|item| &item.pieces).all(|piece| matches!(piece, Piece::Known { .. }))
+            }
+            _ => false,
+        };
+        if read.is_empty() || !read.iter().all(|read| read.pieces.iter().all(is_known)) {
+            return None;
+        }
+        let mut references: Vec<Reference> = read.iter().flat_map(|read| read.references.clone()).collect();
+        references.extend(all.iter().map(|tokens| within(*other, tokens.start)));
+        match <[Expression; 1]>::try_from(read) {
+            Ok([read]) => Some(Expression { references, ..read }),
+            Err(read) => {
+                let of = read.len();
+                let item = |(at, Expression { pieces, .. }): (usize, Expression)| Item {
+                    when: choices::arm(at, of),
+                    pieces,
+                    references: Vec::new(),
+                };
+                let items = read.into_iter().enumerate().map(item).collect();
+                let choice = Piece::Choice { items, instead: None, place: 0..0 };
+                (of <= choices::MOST).then(|| Expression { pieces: vec![choice], references, ..Expression::default() })
+            }
+        }
+    }
+
+    /// The items of a list that is the value of a name in a place.
+    pub(super) fn list(&self, file: usize, at: usize, path: &str, depth: usize) -> Option<Vec<Item>> {
+        let found = self.declaration(file, at, path).filter(|found| found.element.is_none())?;
+        lists::written(&Evaluator::new(self, found.file), found.value, depth)
+    }
+
+    /// The lists that all calls give a function for the parameter that is named at a token, as they are joined there.
+    pub(super) fn given_lists(
+        &self,
+        file: usize,
+        at: usize,
+        name: &str,
+        (separator, depth): (&str, usize),
+    ) -> Option<Piece> {
+        let Given { items } = self.given(file, at, name, (depth, true))?;
+        let place = self.files[file].tokens[at].range.clone();
+        let joined = |piece: Piece| match piece {
+            Piece::List { items, place, .. } => Piece::List { items, separator: separator.to_owned(), place },
+            piece => piece,
+        };
+        let with = |item: Item| Item { pieces: item.pieces.into_iter().map(joined).collect(), ..item };
+        let items = items.into_iter().map(with).collect();
+        Some(Piece::Choice { items, instead: None, place: place.clone() }.at(&place))
+    }
+
+    fn gathered(
+        &self,
+        function: &str,
+        (parameter, count): (usize, usize),
+        (depth, is_list): (usize, bool),
+    ) -> Option<Given> {
         let own = self.files.iter().enumerate().take(self.own);
         let named = own.clone().flat_map(|(_, code)| &code.functions).filter(|one| one.name == function);
         if named.count() != 1 {
@@ -291,6 +378,10 @@ impl<'t> Package<'t> {
                 let evaluator = Evaluator::new(self, file);
                 let arguments = evaluator.arguments(call + 2, code.behind(call + 1));
                 let argument = arguments.get(parameter).filter(|_| arguments.len() == count)?;
+                if is_list {
+                    found.push((vec![lists::joined(&evaluator, argument, "", depth + 1)?], Vec::new()));
+                    continue;
+                }
                 let mut read = evaluator.argument(argument, depth + 1);
                 read.references.push(within(file, argument.start));
                 match read.pieces.as_slice() {
@@ -311,7 +402,7 @@ impl<'t> Package<'t> {
             text.is_some_and(|text| !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()))
         };
         let of = found.len();
-        if !(1..=MOST).contains(&of) || !found.iter().all(|(pieces, _)| is_text(pieces)) {
+        if !(1..=MOST).contains(&of) || !is_list && !found.iter().all(|(pieces, _)| is_text(pieces)) {
             return None;
         }
         // The parameters of one call belong together, so each call is a branch.

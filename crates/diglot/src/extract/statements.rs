@@ -8,7 +8,7 @@ use super::expression::{Evaluator, Piece, Reference};
 use super::growth::{Addition, Growth, When};
 use super::holes::{Built, Composed};
 use super::kind::{begins, kind};
-use super::lists;
+use super::lists::{self, JOINED};
 use super::literal::Kind;
 use super::marks;
 use super::named::{Called, called, names};
@@ -36,7 +36,9 @@ pub(super) fn followed(package: &Package<'_>) -> (BTreeSet<Reference>, BTreeSet<
         for found in texts(package, file) {
             references.extend(found.references);
             let names = found.pieces.iter().filter_map(|piece| match piece {
-                Piece::Hole { path, code, .. } if !code.contains('(') => Some(path),
+                Piece::Hole { path, code, .. } => {
+                    path.strip_prefix(JOINED).or_else(|| (!code.contains('(')).then_some(path.as_str()))
+                }
                 _ => None,
             });
             places.extend(names.flat_map(|name| package.places(file, name)));
@@ -361,7 +363,8 @@ impl Reading {
         if let (Role::Schema, Some(b'"' | b'`')) = (role, source.get(end)) {
             self.bytes[end] = b';';
         }
-        self.embedded.push(Embedded { name, place, range: start..end, holes: Vec::new(), unread: String::new() });
+        let (holes, conditions, unread) = (Vec::new(), Vec::new(), String::new());
+        self.embedded.push(Embedded { name, place, range: start..end, holes, conditions, unread });
     }
 
     /// Puts a text behind the end of the file.
@@ -392,7 +395,9 @@ impl Reading {
         }
         let holes = composed.holes.iter().map(moved).collect();
         let unread = if is_unread { composed.text.clone() } else { String::new() };
-        self.embedded.push(Embedded { name, place: named, range, holes, unread });
+        let conditions =
+            composed.unread.iter().map(|(range, code, path)| (moved(range), code.clone(), path.clone())).collect();
+        self.embedded.push(Embedded { name, place: named, range, holes, conditions, unread });
     }
 
     fn file(mut self, path: &str, text: &str, role: Role) -> SourceFile {

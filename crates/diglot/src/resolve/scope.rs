@@ -195,14 +195,16 @@ impl Lower<'_> {
                 relations.push(relation.alias.clone());
             }
         }
+        let is_quoted = ident.quote_style == Some('"') && self.dialect == Dialect::Sqlite;
+        // A word in capitals is a value, however near a column's name comes to it.
+        let is_value = is_quoted && ident.value != ident.value.to_lowercase();
         let near = nearest(name, visible().flat_map(|v| &v.columns).map(|(column, _)| column.as_str()));
-        let near = near.map(str::to_owned);
+        let near = near.filter(|_| !is_value).map(str::to_owned);
         let message = match relations.as_slice() {
             [] => format!("`{name}` in `{}` is a column, but there is no FROM here", self.name),
             [one] => format!("`{one}` has no column `{name}`, which `{}` uses", self.name),
             many => format!("`{name}` in `{}` is no column of {}", self.name, listed(many)),
         };
-        let is_quoted = ident.quote_style == Some('"') && self.dialect == Dialect::Sqlite;
         let finding = match near {
             None if is_quoted => {
                 let message = format!("`{}` writes a text in double quotes, which are for names", self.name);

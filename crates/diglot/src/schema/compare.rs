@@ -183,8 +183,13 @@ impl Pair {
             self.differs("default", &item, format!("schema: `{item}`: {why}"), here, there, &help);
         } else if by_form != Some(Ok(true)) && !same_fill(ours, theirs) {
             let (here, there) = both(&filled(ours), &filled(theirs));
-            let message = format!("schema: `{item}` is filled in different ways when an INSERT leaves it out");
+            let is_computed = matches!((&ours.fill, &theirs.fill), (Fill::Computed(_), Fill::Computed(_)));
+            let message = match is_computed {
+                true => format!("schema: `{item}` is computed in different ways"),
+                false => format!("schema: `{item}` is filled in different ways when an INSERT leaves it out"),
+            };
             let help = match (&ours.fill, &theirs.fill) {
+                _ if is_computed => "compute it in the same way in both schemas",
                 (Fill::RowId, Fill::Numbered) => {
                     "write `INTEGER PRIMARY KEY AUTOINCREMENT` on SQLite: without it the id of a deleted row is given again"
                 }

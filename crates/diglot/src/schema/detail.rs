@@ -226,17 +226,6 @@ impl ForeignKey {
 }
 
 impl Table {
-    /// Takes what stands in double quotes in checks, and is no column, for the texts that they are on SQLite.
-    pub(super) fn take_quoted_texts(&mut self) {
-        let mut checks = std::mem::take(&mut self.checks);
-        for check in checks.iter_mut().filter(|check| check.written.contains('"')) {
-            if let Some(expr) = text::expression(&check.written, Dialect::Sqlite) {
-                check.say(&text::with_quoted_texts(&expr, |name| self.column(name).is_some()));
-            }
-        }
-        self.checks = checks;
-    }
-
     /// Removes what stands on a column that is gone.
     pub(super) fn forget_column(&mut self, column: &str) {
         self.indexes.retain(|index| index.columns().all(|name| name != column));

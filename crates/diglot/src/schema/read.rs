@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlparser::ast::DataType;
 use sqlparser::ast::{
-    AlterType, AlterTypeAddValue, AlterTypeAddValuePosition, AlterTypeOperation, CreateIndex, Expr, ObjectName,
-    ObjectType, Spanned, Statement, UserDefinedTypeRepresentation,
+    AlterType, AlterTypeAddValue, AlterTypeAddValuePosition, AlterTypeOperation, CreateIndex, ObjectName, ObjectType,
+    Spanned, Statement, UserDefinedTypeRepresentation,
 };
 
 use super::migration::{self, Piece, Use};
@@ -240,8 +240,7 @@ impl Reader {
         let Some(table) = self.schema.tables.get_mut(&last(&create.table_name)) else { return };
         let mut create = create.clone();
         if dialect == Dialect::Sqlite {
-            let text = |expr: &Expr| text::with_quoted_texts(expr, |name| table.column(name).is_some());
-            create.predicate = create.predicate.as_ref().map(text);
+            text::take_quoted_texts(&mut create, |name| table.column(name).is_some());
         }
         let index = Index::of(&create, span);
         if !table.indexes.iter().any(|known| known.name == index.name) {

@@ -21,6 +21,12 @@ impl Reader {
             return;
         }
         let span = piece.place(sqlparser::ast::Spanned::span(&create.name));
+        let mut create = create.clone();
+        if self.dialect == Dialect::Sqlite && create.query.is_none() {
+            let columns: Vec<String> = create.columns.iter().map(|column| lower(&column.name)).collect();
+            text::take_quoted_texts(&mut create, |name| columns.iter().any(|column| column == name));
+        }
+        let create = &create;
         let mut table = Table::new(name, span);
         table.strict = piece.strict;
         table.within = self.within(&create.name);
@@ -52,9 +58,6 @@ impl Reader {
             table.partitioned_by = partition_columns(by);
         }
         self.settle_primary_key(&mut table, piece, create);
-        if self.dialect == Dialect::Sqlite {
-            table.take_quoted_texts();
-        }
         self.schema.tables.insert(table.name.clone(), table);
     }
 
@@ -227,7 +230,12 @@ impl Reader {
             AlterTableOperation::AddColumn { column_def, if_not_exists, .. }
                 if (*if_not_exists || self.guarded) && table.column(&lower(&column_def.name)).is_some() => {}
             AlterTableOperation::AddColumn { column_def, .. } => {
-                self.add_column(piece, table, column_def);
+                let mut column = column_def.clone();
+                if self.dialect == Dialect::Sqlite {
+                    let own = lower(&column.name);
+                    text::take_quoted_texts(&mut column, |name| name == own || table.column(name).is_some());
+                }
+                self.add_column(piece, table, &column);
                 if let Some(added) = table.columns.last().filter(|added| !added.ty.nullable && !added.has_default) {
                     let item = format!("{}.{}", table.name, added.name);
                     self.remark(rule::ADDED_NOT_NULL, item, added.span, "no value for the rows that are there");

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
-    visit_expressions_mut,
+    VisitMut, visit_expressions_mut,
 };
 use sqlparser::parser::Parser;
 
@@ -38,10 +38,9 @@ pub(super) fn renamed(sql: &str, old: &str, new: &str) -> Option<Expr> {
     Some(expr)
 }
 
-/// An expression of SQLite in which what stands in double quotes and is no column is the text that SQLite takes it for.
-pub(super) fn with_quoted_texts(expr: &Expr, is_column: impl Fn(&str) -> bool) -> Expr {
-    let mut expr = expr.clone();
-    let _ = visit_expressions_mut(&mut expr, |inner| {
+/// Makes what stands in double quotes in a statement of SQLite, and is no column, the text that SQLite takes it for.
+pub(super) fn take_quoted_texts(statement: &mut impl VisitMut, is_column: impl Fn(&str) -> bool) {
+    let _ = visit_expressions_mut(statement, |inner| {
         if let Expr::Identifier(ident) = inner
             && ident.quote_style == Some('"')
             && !is_column(&ident.value.to_lowercase())
@@ -50,7 +49,6 @@ pub(super) fn with_quoted_texts(expr: &Expr, is_column: impl Fn(&str) -> bool) -
         }
         ControlFlow::<()>::Continue(())
     });
-    expr
 }
 
 /// A key of an index, or of a conflict target that fits it.

@@ -1,5 +1,7 @@
 //! Texts that a program puts together from what only it knows.
 
+use std::ops::Range;
+
 use crate::diagnostic::Diagnostic;
 use crate::digest::seal;
 use crate::rule;
@@ -30,4 +32,16 @@ pub(crate) fn finding(file: FileId, whole: &str, name: &str, one: &Embedded) -> 
     };
     let words = whole.split_whitespace().collect::<Vec<_>>().join(" ");
     finding.help("or write the whole statement in one constant").sealed(seal(&words))
+}
+
+/// Conditions that are joined when the program runs, beside which the rest of the statement is compared.
+pub(crate) fn conditions(file: FileId, name: &str, one: &(Range<usize>, String, String)) -> Diagnostic {
+    let (range, code, called) = one;
+    let message = format!("{name}: the conditions of `{code}` are known at run time alone, so they were not compared");
+    Diagnostic::warning(rule::BUILT_TEXT, message, Span::new(file, range.clone()), "whatever stands here")
+        .help("gather them by constants in a list of the same function, and each is compared")
+        .help(format!(
+            "or say in `diglot.toml`, below `[built]`, that it gives conditions: `conditions = [\"{called}\"]`"
+        ))
+        .sealed(seal(code))
 }

@@ -83,6 +83,12 @@ fn a_text_in_double_quotes_is_a_column() {
       ^ `"ready"` no column is called so
       help: write it in single quotes
     "#);
+    // A word in capitals is no column that somebody wrote wrong.
+    assert_snapshot!(check(SCHEMA, "SELECT id FROM a WHERE note = \"NOTED\"", Sqlite), @r#"
+    unknown-column: `thing_do` writes a text in double quotes, which are for names
+      ^ `"NOTED"` no column is called so
+      help: write it in single quotes
+    "#);
 }
 
 #[test]
