@@ -29,7 +29,7 @@ use sqlx::{AssertSqlSafe, Executor as _, PgConnection, PgPool, Row as _};
 use versions::READ_OTHERWISE_SINCE;
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 37] = [
+const WHOLE: [(&str, &str); 36] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),

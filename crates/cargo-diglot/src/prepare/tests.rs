@@ -43,6 +43,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
         spare: 0,
         constant: false,
         columns: Vec::new(),
+        steps: None,
     }
 }
 

@@ -120,6 +120,24 @@ fn a_call_that_gives_more_than_the_list_takes_is_none_for_it_and_without_a_page_
 }
 
 #[test]
+fn a_list_of_calls_goes_by_either_driver() {
+    let list = "-- rows: given(id uuid, epoch i64)\n-- name: job_end_many :opt\n-- each: job_end\n\
+        -- allow(update-from-many): no two calls name one job.\n\
+        UPDATE job SET note = NULL FROM given WHERE job.id = given.id AND job.epoch = given.epoch\n\
+        RETURNING given.ordinality, job.size;";
+    let mut inputs = super::Inputs { asking: true, ..pair(ONE, list) };
+    inputs.config.generate.driver = crate::config::Driver::Pair;
+    let rust = sound(&inputs).rust;
+    for part in [
+        "on: &'a impl pg::Session,",
+        "pg::job_end_many(on, calls)",
+        "let answers = job_end_many(connection, &[params]).await?;",
+    ] {
+        assert!(rust.contains(part), "{part}\n{rust}");
+    }
+}
+
+#[test]
 fn a_unit_on_sqlite_faces_one_statement_that_writes_and_locks() {
     let sqlite = "-- rows: given(id uuid key, epoch i64)\n-- name: job_renew_all :opt\n\
         -- diverges(parts): one statement of Postgres locks, writes and reads, SQLite runs two of them.\n\
