@@ -98,12 +98,11 @@ impl Checks {
         conditions.iter().all(|condition| self.judge.holds(query(condition)))
     }
 
-    /// What SQLite computes of a value of a column.
-    pub(super) fn computed(&self, column: &TableColumn, value: &Value, of: &Computation) -> Option<Value> {
-        let literal = value.literal(Dialect::Sqlite, column.sqlite.as_ref()?);
-        let value = Query::select().expr_as(Expr::cust(literal), column.name.clone()).take();
+    /// What SQLite computes of a value that stands there as a type of its own.
+    pub(super) fn computed(&self, base: &Base, value: &Value, of: &Computation) -> Option<Value> {
+        let literal = value.literal(Dialect::Sqlite, base);
         let mut query = Query::select();
-        query.expr(Expr::cust(of.text.clone())).from_subquery(value, of.alias.clone());
+        query.expr(Expr::cust(of.pieces.join(&literal)));
         self.judge.answer(query.to_string(SqliteQueryBuilder)).filter(|value| *value != Value::Null)
     }
 

@@ -75,6 +75,8 @@ pub(super) struct Scene<'s> {
     /// What is assumed, where it keeps a value out.
     pub(super) assumed: BTreeSet<Assumption>,
     pub(super) known_mended: Mended,
+    /// What two places hold together because one of them meets what is computed of the other.
+    pub(super) met: Vec<[(usize, u16); 2]>,
 }
 
 /// How many rows are in a list of rows.
@@ -93,6 +95,7 @@ impl<'s> Scene<'s> {
             today,
             assumed: BTreeSet::new(),
             known_mended: Mended::default(),
+            met: Vec::new(),
         };
         if subject.variants.len() > 1 {
             let all = (0..subject.variants.len()).map(|at| Value::Int(i64::try_from(at).unwrap_or(0)));
@@ -160,6 +163,7 @@ impl<'s> Scene<'s> {
             base,
             nullable,
             fixed: false,
+            given: matches!(key, Key::Param(_)),
             // A list of texts holds ids where its items meet them.
             id: subject.is_id_in_text(key, if *base == Base::TextArray { &Base::Text } else { base }),
             range: None,
