@@ -117,6 +117,17 @@ impl Checks {
         all.chain(candidates(&column.base)).filter(|value| !self.allow(table, column, value)).take(2).collect()
     }
 
+    /// A text of another form than a plain word, and the same in capital letters, where a column takes no plain word.
+    pub(super) fn forms(&self, table: &str, column: &TableColumn) -> Vec<Value> {
+        let is_allowed = |text: &String| self.allow(table, column, &Value::Text(text.clone()));
+        if column.base != Base::Text || is_allowed(&"ab".to_owned()) {
+            return Vec::new();
+        }
+        let first = texts().into_iter().find(is_allowed);
+        let both = first.into_iter().flat_map(|text| [text.to_uppercase(), text]).filter(is_allowed);
+        both.map(Value::Text).collect()
+    }
+
     /// The value, or another one that the column may hold: other rows get others, as far as there are some.
     pub(super) fn settled(&self, table: &str, column: &TableColumn, pool: &Pool, value: Value, row: usize) -> Value {
         if self.allow(table, column, &value) {

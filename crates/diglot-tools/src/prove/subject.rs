@@ -45,7 +45,7 @@ pub struct Prover<'a> {
     /// The places in JSON documents that some statement reads or writes.
     paths: BTreeSet<Key>,
     /// What CHECKs let through.
-    checks: Checks,
+    pub(super) checks: Checks,
 }
 
 /// A pair.

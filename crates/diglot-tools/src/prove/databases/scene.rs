@@ -403,10 +403,27 @@ impl<'s> Scene<'s> {
             return pool::plain(&column.base, 0);
         }
         let base = if self.subject.is_id_in_text(&key, &column.base) { &Base::Uuid } else { &column.base };
-        let value = carried::value(base, pool, at, number);
+        let value = self.whole(&key).unwrap_or_else(|| carried::value(base, pool, at, number));
         let value = if base == &column.base { value } else { pool::as_text_of_uuid(&value) };
         let choice = fitted(Choice { value: Some(value), tier: Tier::Core }, column);
         self.settled_value(table, at, choice.value.unwrap_or(Value::Null), number)
+    }
+
+    /// A document with nothing but what none of its column lacks, where there is such a thing.
+    fn whole(&self, key: &Key) -> Option<Value> {
+        let is_always = |path: &Vec<String>| {
+            self.subject.fields.get(&(key.clone(), path.clone())).is_some_and(|kind| kind.ends_with(ALWAYS))
+        };
+        if !self.subject.fields.keys().any(|(of, path)| of == key && is_always(path)) {
+            return None;
+        }
+        let mut document = json!({});
+        for (path, choices) in self.members(key).into_iter().filter(|(path, _)| is_always(path)) {
+            if let Some(Choice { value: Some(Value::Json(value)), .. }) = choices.into_iter().next() {
+                pool::put(&mut document, &path, &mut || Some(value.clone()));
+            }
+        }
+        Some(Value::Json(document))
     }
 
     /// A value, or another one where a CHECK does not let it through.
