@@ -560,6 +560,10 @@ const OF_A_PROGRAM: &[[&[&str]; 2]] = &[
         ],
     ],
     [
+        &["SELECT id FROM job WHERE n < ?1 + 1 AND at_ms = ?1", "SELECT id FROM job WHERE n < $1 + 1 AND at_ms = $1"],
+        &["SELECT id FROM job WHERE n < ?1 + 1 AND id = ?1", "SELECT id FROM job WHERE n < $1 + 1 AND id = $1"],
+    ],
+    [
         &["SELECT id FROM job WHERE id = ?2", "SELECT id FROM job WHERE id = $2"],
         &["SELECT id FROM job WHERE id = ?1", "SELECT id FROM job WHERE id = $1"],
     ],

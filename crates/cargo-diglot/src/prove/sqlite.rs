@@ -216,6 +216,9 @@ fn value(raw: ValueRef<'_>) -> Result<Value, Fault> {
     })
 }
 
+/// What SQLite says of a reference that is broken.
+const RESTRICTED: &str = "FOREIGN KEY constraint failed";
+
 /// A refusal as a program sees it.
 fn fault(error: rusqlite::Error) -> Fault {
     let kind = match error.sqlite_error().map(|error| error.extended_code) {
@@ -224,6 +227,8 @@ fn fault(error: rusqlite::Error) -> Fault {
         Some(ffi::SQLITE_CONSTRAINT_NOTNULL) => NOT_NULL,
         Some(ffi::SQLITE_CONSTRAINT_CHECK) => CHECK,
         Some(ffi::SQLITE_INTERRUPT) => ENDLESS,
+        // ON DELETE RESTRICT is a trigger that raises this.
+        Some(ffi::SQLITE_CONSTRAINT_TRIGGER) if error.to_string() == RESTRICTED => REFERENCE,
         _ => "",
     };
     match error {

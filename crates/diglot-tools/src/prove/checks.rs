@@ -98,12 +98,11 @@ impl Checks {
         conditions.iter().all(|condition| self.judge.holds(query(condition)))
     }
 
-    /// What SQLite computes of a value of a column.
-    pub(super) fn computed(&self, column: &TableColumn, value: &Value, of: &Computation) -> Option<Value> {
-        let literal = value.literal(Dialect::Sqlite, column.sqlite.as_ref()?);
-        let value = Query::select().expr_as(Expr::cust(literal), column.name.clone()).take();
+    /// What SQLite computes of a value that stands there as a type of its own.
+    pub(super) fn computed(&self, base: &Base, value: &Value, of: &Computation) -> Option<Value> {
+        let literal = value.literal(Dialect::Sqlite, base);
         let mut query = Query::select();
-        query.expr(Expr::cust(of.text.clone())).from_subquery(value, of.alias.clone());
+        query.expr(Expr::cust(of.pieces.join(&literal)));
         self.judge.answer(query.to_string(SqliteQueryBuilder)).filter(|value| *value != Value::Null)
     }
 
@@ -116,6 +115,17 @@ impl Checks {
         let ends = ends.into_iter().flatten().filter_map(|end| i64::try_from(end).ok()).map(Value::Int);
         let all = ends.chain([Value::Int(-1)]).filter_map(|value| value.into_base(&column.base));
         all.chain(candidates(&column.base)).filter(|value| !self.allow(table, column, value)).take(2).collect()
+    }
+
+    /// A text of another form than a plain word, and the same in capital letters, where a column takes no plain word.
+    pub(super) fn forms(&self, table: &str, column: &TableColumn) -> Vec<Value> {
+        let is_allowed = |text: &String| self.allow(table, column, &Value::Text(text.clone()));
+        if column.base != Base::Text || is_allowed(&"ab".to_owned()) {
+            return Vec::new();
+        }
+        let first = texts().into_iter().find(is_allowed);
+        let both = first.into_iter().flat_map(|text| [text.to_uppercase(), text]).filter(is_allowed);
+        both.map(Value::Text).collect()
     }
 
     /// The value, or another one that the column may hold: other rows get others, as far as there are some.

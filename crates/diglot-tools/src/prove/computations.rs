@@ -1,24 +1,27 @@
-//! What SQLite's page computes of one column and holds against a parameter: `strftime('%W', day) = :week`.
+//! What SQLite's page computes of one place and holds against another one: `strftime('%W', day) = :week`.
 
 use super::reading::Computation;
+use super::uses::Key;
 use diglot::resolve::is_aggregate;
-use diglot::source::Sources;
+use diglot::source::{Sources, Span};
 use diglot::tree::{Expr, ExprKind, SourceKind, Statement};
 
 /// All such comparisons of a page.
 pub(super) fn of(sources: &Sources, tree: &Statement) -> Vec<Computation> {
     let mut found: Vec<Computation> = Vec::new();
     for expr in tree.exprs() {
-        let ExprKind::Binary { op, left, right } = &expr.kind else { continue };
-        if !matches!(op.as_str(), "=" | "<>" | "<" | "<=" | ">" | ">=" | "is" | "is not") {
-            continue;
-        }
-        for (value, param) in [(left, right), (right, left)] {
-            if let ExprKind::Param(param) = &param.bare().kind
-                && let Some((column, alias)) = column(tree, value)
+        let held: Vec<(&Expr, &Expr)> = match &expr.kind {
+            ExprKind::Binary { op, left, right }
+                if matches!(op.as_str(), "=" | "<>" | "<" | "<=" | ">" | ">=" | "is" | "is not") =>
             {
-                let text = sources.text(value.span).to_owned();
-                let computation = Computation { param: param.clone(), column, alias, text };
+                vec![(&**left, &**right)]
+            }
+            ExprKind::Between { expr, low, high, .. } => vec![(&**expr, &**low), (&**expr, &**high)],
+            _ => continue,
+        };
+        for (value, other) in held.into_iter().flat_map(|(left, right)| [(left, right), (right, left)]) {
+            if let Some((against, (of, pieces))) = place(tree, other.bare()).zip(computed(sources, tree, value)) {
+                let computation = Computation { of, against, pieces };
                 if !found.contains(&computation) {
                     found.push(computation);
                 }
@@ -28,28 +31,44 @@ pub(super) fn of(sources: &Sources, tree: &Statement) -> Vec<Computation> {
     found
 }
 
-/// The one column of a table of which an expression is computed, row by row, and how the page calls the table.
-fn column(tree: &Statement, value: &Expr) -> Option<((String, String), String)> {
-    if matches!(value.kind, ExprKind::Column { .. }) {
+/// A parameter or a column of a table by itself.
+fn place(tree: &Statement, expr: &Expr) -> Option<Key> {
+    match &expr.kind {
+        ExprKind::Param(name) => Some(Key::Param(name.clone())),
+        ExprKind::Column { source, column } => match &tree.source(*source)?.kind {
+            SourceKind::Table(table) => Some(Key::Column(table.clone(), column.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The one place of which an expression is computed, row by row, and the text around it.
+fn computed(sources: &Sources, tree: &Statement, value: &Expr) -> Option<(Key, Vec<String>)> {
+    if place(tree, value).is_some() {
         return None;
     }
-    let mut only: Option<(_, &String)> = None;
+    let mut only = None;
+    let mut spans: Vec<Span> = Vec::new();
     for inner in value.exprs() {
         match &inner.kind {
-            ExprKind::Column { source, column } => match only {
-                Some(known) if known != (*source, column) => return None,
-                _ => only = Some((*source, column)),
-            },
-            ExprKind::Param(_) | ExprKind::Scalar(_) | ExprKind::Exists { .. } | ExprKind::InQuery { .. } => {
-                return None;
+            ExprKind::Column { .. } | ExprKind::Param(_) => {
+                let row = if let ExprKind::Column { source, .. } = &inner.kind { Some(*source) } else { None };
+                let found = (place(tree, inner)?, row);
+                if *only.get_or_insert(found.clone()) != found || !value.span.contains(inner.span) {
+                    return None;
+                }
+                spans.push(inner.span);
             }
+            ExprKind::Scalar(_) | ExprKind::Exists { .. } | ExprKind::InQuery { .. } => return None,
             ExprKind::Call { over: Some(_), .. } => return None,
             ExprKind::Call { name, args, .. } if is_aggregate(name, args.len()) => return None,
             _ => {}
         }
     }
-    let (source, column) = only?;
-    let source = tree.source(source)?;
-    let SourceKind::Table(table) = &source.kind else { return None };
-    Some(((table.clone(), column.clone()), source.alias.clone()))
+    spans.sort_by_key(|span| span.start);
+    let starts = std::iter::once(value.span.start).chain(spans.iter().map(|span| span.end));
+    let ends = spans.iter().map(|span| span.start).chain([value.span.end]);
+    let piece = |(start, end)| sources.text(Span { start, end, ..value.span }).to_owned();
+    Some((only?.0, starts.zip(ends).map(piece).collect()))
 }

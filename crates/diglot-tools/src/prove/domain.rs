@@ -47,6 +47,8 @@ pub(super) struct Place<'a> {
     pub(super) nullable: bool,
     /// Whether one value stands for all, since only other places differ from it.
     pub(super) fixed: bool,
+    /// Whether a program gives it, so that what a page holds it against is not what it is.
+    pub(super) given: bool,
     /// Texts that are ids.
     pub(super) id: bool,
     /// Between which numbers a CHECK keeps it.
@@ -114,6 +116,15 @@ pub(super) fn choices(place: Place<'_>) -> Vec<Choice> {
         choices.push(if asked { Tier::Core } else { Tier::More }, Some(Value::Null));
     }
     choices.0
+}
+
+/// A value as its type has it, and those on either side of it where the type has an order that neighbours show.
+pub(super) fn around(value: Value, base: &Base) -> Vec<Value> {
+    match value {
+        Value::Int(n) => vec![Value::Int(n), Value::Int(n.saturating_sub(1)), Value::Int(n.saturating_add(1))],
+        Value::Text(text) if base.is_time() => times::around(&text, base),
+        value => vec![value],
+    }
 }
 
 /// The words that are all that there is.

@@ -48,6 +48,8 @@ impl Prover<'_> {
                 }
                 let known = subject.tables.iter().find(|known| known.name == *table);
                 let column = known.and_then(|known| known.columns.iter().find(|known| known.name == *column));
+                let forms = column.into_iter().flat_map(|column| self.checks.forms(table, column));
+                forms.for_each(|form| add(&mut pool.checked, &form));
                 pool.constant |= column.is_some_and(|column| column.is_one_sided());
                 pool.kept = pool.kept.or_else(|| column.and_then(TableColumn::whole_range));
             }

@@ -29,23 +29,21 @@ pub(super) struct Reading {
     pub(super) seats: BTreeMap<String, usize>,
     /// Columns that are written, each with a parameter that is written there as it is.
     pub(super) stored: BTreeSet<(Key, String)>,
-    /// What is computed of columns and held against parameters.
+    /// What is computed of one place and held against another one.
     pub(super) computations: Vec<Computation>,
     /// By how many rows tables are filled beyond that, where something counts rows.
     pub(super) crowds: BTreeMap<String, Vec<i64>>,
 }
 
-/// An expression of SQLite over one column that is held against a parameter.
+/// An expression of SQLite over one place that is held against another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Computation {
-    /// The parameter.
-    pub(super) param: String,
-    /// The table and the column.
-    pub(super) column: (String, String),
-    /// How the page calls the table.
-    pub(super) alias: String,
-    /// The text.
-    pub(super) text: String,
+    /// The column or the parameter of which it is computed.
+    pub(super) of: Key,
+    /// What it is held against.
+    pub(super) against: Key,
+    /// The text before, between and behind the places where the value stands.
+    pub(super) pieces: Vec<String>,
 }
 
 /// The greatest number of rows that is filled in because something counts them.
@@ -280,6 +278,6 @@ impl Reading {
 }
 
 /// Whether an INSERT takes rows out.
-fn replaces(body: &Body) -> bool {
-    matches!(body, Body::Insert(insert) if insert.or.as_ref().is_some_and(|(word, _)| word == "replace"))
+pub(super) fn replaces(body: &Body) -> bool {
+    matches!(body, Body::Insert(insert) if insert.or.as_ref().is_some_and(|(word, _)| word.ends_with("replace")))
 }

@@ -10,7 +10,7 @@ use super::each::Each;
 use super::known;
 use super::numbers::Numbers;
 use super::order::{self, Order};
-use super::pool::Pool;
+use super::pool::{ALWAYS, Pool};
 use super::printed;
 use super::reading::Reading;
 use super::sorts::sorts_text;
@@ -45,7 +45,7 @@ pub struct Prover<'a> {
     /// The places in JSON documents that some statement reads or writes.
     paths: BTreeSet<Key>,
     /// What CHECKs let through.
-    checks: Checks,
+    pub(super) checks: Checks,
 }
 
 /// A pair.
@@ -466,7 +466,9 @@ impl<'a> Prover<'a> {
             }
         }
         let reading = Arc::clone(&subject.reading);
+        let always = self.always(&subject.tables);
         let paths = found.iter().flat_map(|uses| uses.paths.iter()).chain(&self.paths).chain(&reading.paths);
+        let paths = paths.chain(&always);
         for key in paths {
             let Key::Json(document, path) = key else { continue };
             let is_here = match &**document {
@@ -516,6 +518,23 @@ impl<'a> Prover<'a> {
         let (pool_of, members) = union.groups();
         subject.pools = members.iter().map(|members| self.pool(subject, members, found)).collect();
         subject.pool_of = pool_of;
+    }
+
+    /// The places that no document of a column lacks, whether a page looks there or not.
+    fn always(&self, tables: &[Table]) -> Vec<Key> {
+        let declared = self.config.json.iter().filter(|(_, kind)| kind.ends_with(ALWAYS));
+        let places: BTreeSet<&str> = declared.filter_map(|(key, _)| key.splitn(3, '.').nth(2)).collect();
+        let columns =
+            tables.iter().flat_map(|table| table.columns.iter().map(move |column| (&table.name, &column.name)));
+        let all = columns.flat_map(|column| places.iter().map(move |place| (column, *place)));
+        let all = all.filter(|((table, column), place)| {
+            self.declared_kind(table, column, place).is_some_and(|kind| kind.ends_with(ALWAYS))
+        });
+        let key = |((table, column), place): ((&String, &String), &str)| {
+            let steps = place.split('.').map(str::to_owned).collect();
+            Key::Json(Box::new(Key::Column(table.clone(), column.clone())), steps)
+        };
+        all.map(key).collect()
     }
 
     /// What a place of a document holds: as `[prove.fields]` has it, and what the pages are compared under otherwise.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::reading::replaces;
 use super::tables::{Table, Tables};
 use diglot::dialect::Both;
 use diglot::tree::{Body, SourceKind, Statement};
@@ -97,15 +98,12 @@ fn referring(tables: &Tables<'_>, trees: &Both<Statement>) -> (BTreeSet<String>,
     for part in trees.iter().flat_map(|tree| &tree.parts) {
         let Some(name) = part.target().and_then(|target| target.table()) else { continue };
         match &part.body {
-            Body::Delete(_) => next.push((name.to_owned(), Loss::Row)),
-            Body::Insert(insert) if insert.or.as_ref().is_some_and(|(word, _)| word == "replace") => {
-                next.push((name.to_owned(), Loss::Row));
-            }
+            body if matches!(body, Body::Delete(_)) || replaces(body) => next.push((name.to_owned(), Loss::Row)),
             Body::Update(update) => {
                 let set = update.set.iter().map(|assignment| assignment.column.clone()).collect();
                 next.push((name.to_owned(), Loss::Values(set)));
             }
-            Body::Query(_) | Body::Insert(_) => {}
+            _ => {}
         }
     }
     while let Some((name, loss)) = next.pop() {

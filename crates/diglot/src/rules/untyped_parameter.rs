@@ -186,7 +186,9 @@ fn beside_literals(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         }
         for (value, other) in [(left, right), (right, left)] {
             let is_narrow = matches!(&other.bare().kind, ExprKind::Number(text) if text.trim().parse::<i32>().is_ok());
-            if let Some(param) = context.untyped(value).filter(|_| is_narrow) {
+            // What meets a column of 32 bits is no wider anywhere else.
+            let is_held = matches!(context.holds(value), Some(Base::Int16 | Base::Int32));
+            if let Some(param) = context.untyped(value).filter(|_| is_narrow && !is_held) {
                 let finding = context.untyped_finding(param, value.span, "32 bits on Postgres, any on SQLite", "i64");
                 found.push(finding.help(format!("and cast it here: `CAST(:{param} AS bigint)`")));
             }

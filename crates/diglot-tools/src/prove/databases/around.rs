@@ -89,6 +89,13 @@ pub(super) fn some<'s>(subject: &'s Subject, today: i64, budget: usize, is_whole
             }
         }
     }
+    for base in bases.iter().filter(|base| base.own.is_none()) {
+        for both in &scene.met {
+            let mut picks = base.picks.clone();
+            both.iter().for_each(|(slot, pick)| picks[*slot] = *pick);
+            maker.push(picks);
+        }
+    }
     let steady = maker.made.len();
     let mut random = Random::new(1, &subject.name, 0);
     let pairs = maker.pairs(&bases, &twins, &mut random);

@@ -75,6 +75,8 @@ pub(super) struct Scene<'s> {
     /// What is assumed, where it keeps a value out.
     pub(super) assumed: BTreeSet<Assumption>,
     pub(super) known_mended: Mended,
+    /// What two places hold together because one of them meets what is computed of the other.
+    pub(super) met: Vec<[(usize, u16); 2]>,
 }
 
 /// How many rows are in a list of rows.
@@ -93,6 +95,7 @@ impl<'s> Scene<'s> {
             today,
             assumed: BTreeSet::new(),
             known_mended: Mended::default(),
+            met: Vec::new(),
         };
         if subject.variants.len() > 1 {
             let all = (0..subject.variants.len()).map(|at| Value::Int(i64::try_from(at).unwrap_or(0)));
@@ -160,6 +163,7 @@ impl<'s> Scene<'s> {
             base,
             nullable,
             fixed: false,
+            given: matches!(key, Key::Param(_)),
             // A list of texts holds ids where its items meet them.
             id: subject.is_id_in_text(key, if *base == Base::TextArray { &Base::Text } else { base }),
             range: None,
@@ -399,10 +403,27 @@ impl<'s> Scene<'s> {
             return pool::plain(&column.base, 0);
         }
         let base = if self.subject.is_id_in_text(&key, &column.base) { &Base::Uuid } else { &column.base };
-        let value = carried::value(base, pool, at, number);
+        let value = self.whole(&key).unwrap_or_else(|| carried::value(base, pool, at, number));
         let value = if base == &column.base { value } else { pool::as_text_of_uuid(&value) };
         let choice = fitted(Choice { value: Some(value), tier: Tier::Core }, column);
         self.settled_value(table, at, choice.value.unwrap_or(Value::Null), number)
+    }
+
+    /// A document with nothing but what none of its column lacks, where there is such a thing.
+    fn whole(&self, key: &Key) -> Option<Value> {
+        let is_always = |path: &Vec<String>| {
+            self.subject.fields.get(&(key.clone(), path.clone())).is_some_and(|kind| kind.ends_with(ALWAYS))
+        };
+        if !self.subject.fields.keys().any(|(of, path)| of == key && is_always(path)) {
+            return None;
+        }
+        let mut document = json!({});
+        for (path, choices) in self.members(key).into_iter().filter(|(path, _)| is_always(path)) {
+            if let Some(Choice { value: Some(Value::Json(value)), .. }) = choices.into_iter().next() {
+                pool::put(&mut document, &path, &mut || Some(value.clone()));
+            }
+        }
+        Some(Value::Json(document))
     }
 
     /// A value, or another one where a CHECK does not let it through.

@@ -174,15 +174,22 @@ fn rows_that_refer_to_those_that_go_are_there_and_looked_at() {
              CREATE TABLE piece (id {kind} NOT NULL PRIMARY KEY, part_id {kind} REFERENCES part (id) ON DELETE SET NULL);"
         )
     };
-    let statement = "DELETE FROM item WHERE id = :id RETURNING n";
-    let subject = pair([&schema("INTEGER"), &schema("bigint")], [statement, statement]);
-    let compared: Vec<&str> = subject.compared.iter().map(|table| table.name.as_str()).collect();
-    assert_eq!(compared, ["item", "part", "piece"]);
+    let of = |statements: [&str; 2]| pair([&schema("INTEGER"), &schema("bigint")], statements);
     let is_lost = |case: &Case| {
         let part = rows(case, "part").iter().find(|row| row["item_id"] == case.args["id"]);
         part.is_some_and(|part| rows(case, "piece").iter().any(|row| row["part_id"] == part["id"]))
     };
-    assert!(some(&subject, is_lost));
+    let statement = "DELETE FROM item WHERE id = :id RETURNING n";
+    let subject = of([statement, statement]);
+    let replacing = of([
+        "INSERT OR REPLACE INTO item (id, n) VALUES (:id, :n)",
+        "INSERT INTO item (id, n) VALUES (:id, :n) ON CONFLICT (id) DO UPDATE SET n = EXCLUDED.n",
+    ]);
+    for subject in [&subject, &replacing] {
+        let compared: Vec<&str> = subject.compared.iter().map(|table| table.name.as_str()).collect();
+        assert_eq!(compared, ["item", "part", "piece"]);
+        assert!(some(subject, is_lost));
+    }
     let is_kept = |case: &Case| rows(case, "part").iter().any(|row| row["item_id"] != case.args["id"]);
     assert!(some(&subject, is_kept));
 }
@@ -487,6 +494,34 @@ fn a_parameter_holds_what_is_computed_of_a_column() {
     let mut subject = item("SELECT id FROM item WHERE n * 7 + 1 = :code");
     subject.checks = subject.checks.judged(|_| Some(Value::Int(71)));
     assert!(some(&subject, |case| case.args["code"] == Value::Int(71)));
+}
+
+#[test]
+fn a_member_that_no_document_lacks_is_there_though_no_page_looks() {
+    let statement = "SELECT id FROM item WHERE n > 3";
+    let subject = pair_with("[json]\n\"item.doc.tags\" = \"text[] always\"", ITEMS, [statement, statement]);
+    let has = |row: &Row| matches!(&row["doc"], Value::Json(doc) if doc["tags"].is_array());
+    assert!(some(&subject, |case| rows(case, "item").iter().any(has)));
+    assert!(!some(&subject, |case| !rows(case, "item").iter().all(has)));
+}
+
+#[test]
+fn a_column_holds_what_is_computed_of_a_parameter_and_what_lies_beside_it() {
+    let mut subject = item("SELECT id FROM item WHERE n > :code * 7 + :code");
+    subject.checks =
+        subject.checks.judged(|query| Some(Value::Int(if query.contains("10 * 7 + 10") { 80 } else { 5 })));
+    for n in [79, 80, 81] {
+        let is_met = |case: &Case| {
+            case.args["code"] == Value::Int(10) && rows(case, "item").iter().any(|row| row["n"] == Value::Int(n))
+        };
+        assert!(some(&subject, is_met), "{n}");
+    }
+}
+
+#[test]
+fn what_lies_between_two_bounds_is_there_and_what_is_longer_as_a_text() {
+    let subject = item("SELECT id FROM item WHERE x < 1 AND n > 3");
+    assert!(holds(&subject, "x", &Value::Real(0.5)) && holds(&subject, "n", &Value::Int(10)));
 }
 
 #[test]

@@ -30,10 +30,17 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
     };
     add(Tier::Core, &anchors);
     for anchor in &anchors {
-        let step = if is_real && pool.looks.any(Looks::ROUNDED | Looks::DIVIDED) { 0.5 } else { 1.0 };
+        // Between two whole numbers lies what one bound lets through and the next one does not.
+        let step = if is_real { 0.5 } else { 1.0 };
         match (wide, met.is_empty()) {
             (true, _) => add(Tier::Core, &[anchor + step, anchor - step]),
             (false, _) => add(Tier::More, &[anchor + 1.0, anchor - 1.0]),
+        }
+        if is_real {
+            add(Tier::More, &[anchor + 1.0, anchor - 1.0]);
+        }
+        if pool.looks.any(Looks::ORDERED) {
+            add(Tier::More, &[longer(*anchor)]);
         }
     }
     if !wide {
@@ -84,6 +91,15 @@ pub(super) fn add(place: Place<'_>, choices: &mut Choices) {
     }
     add(Tier::More, &words);
     edges(place, choices);
+}
+
+/// The least number with one digit more: as a text it stands before most of those that are less.
+fn longer(number: f64) -> f64 {
+    let mut longer = 10.0;
+    while longer <= number {
+        longer *= 10.0;
+    }
+    longer
 }
 
 /// Whole numbers on which a sum, a difference or a product with one constant meets another one, and those of which the

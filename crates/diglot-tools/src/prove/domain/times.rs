@@ -12,6 +12,9 @@ const HOUR: i64 = 3_600 * SECOND;
 const DAY: i64 = 24 * HOUR;
 /// The years that have four digits, as both engines write them.
 const WRITTEN: std::ops::Range<i64> = -62_135_596_800 * SECOND..253_402_300_800 * SECOND;
+/// What clocks and calendars show, from 1800 to 2900. A page that speaks of other times means that there is no end, or no
+/// beginning.
+const SHOWN: std::ops::Range<i64> = -5_364_662_400 * SECOND..29_348_006_400 * SECOND;
 /// 2024-01-31 12:00:00: the last day of a month, in a leap year, before all clocks.
 const ANCHOR: i64 = 1_706_702_400 * SECOND;
 
@@ -46,6 +49,13 @@ pub(super) fn counted(place: Place<'_>, choices: &mut Choices) {
     }
 }
 
+/// A time as its type has it, and those beside it.
+pub(super) fn around(text: &str, base: &Base) -> Vec<Value> {
+    let step = if *base == Base::Date { DAY } else { SECOND };
+    let moments = microseconds(text).into_iter().flat_map(|at| [at, at - step, at + step]);
+    moments.filter(|at| WRITTEN.contains(at)).map(|at| Value::Text(of_base(at, base))).collect()
+}
+
 fn of_base(moment: i64, base: &Base) -> String {
     let text = spelled(moment);
     match base {
@@ -59,8 +69,9 @@ fn moments(place: Place<'_>) -> Vec<(Tier, i64)> {
     let Place { pool, base, today, .. } = place;
     let looks = pool.looks;
     let step = if *base == Base::Date { DAY } else { SECOND };
-    let met: Vec<i64> = pool.literals.iter().filter_map(moment).collect();
-    let mut all: Vec<(Tier, i64)> = Vec::new();
+    let met = pool.literals.iter().filter_map(moment);
+    let (ends, met): (Vec<i64>, Vec<i64>) = met.partition(|moment| place.given && !SHOWN.contains(moment));
+    let mut all: Vec<(Tier, i64)> = ends.into_iter().map(|moment| (Tier::Edge, moment)).collect();
     let mut add = |tier: Tier, moments: &[i64]| all.extend(moments.iter().map(|moment| (tier, *moment)));
     for anchor in if met.is_empty() { &[ANCHOR][..] } else { &met } {
         add(Tier::Core, &[*anchor, anchor + step]);
