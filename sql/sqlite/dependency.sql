@@ -175,18 +175,22 @@ WITH fence AS (
       ON held.partition_key = edge.partition_key AND held.flow_id = edge.flow_id
      AND held.downstream_eid = edge.downstream_eid
    WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id
-     AND edge.upstream_eid <> edge.downstream_eid AND json_extract(edge.policy, '$.edge_state') = 'applied'
-     AND json_type(edge.policy, '$.applied_at_ms') IN ('integer', 'real')
-     AND COALESCE(json_extract(edge.policy, '$.data_passing_ref'), '') = ''
-     AND json_extract(held.policy, '$.kind') = 'all_of' AND held.success_count >= 0 AND held.fail_count = 0
-     AND held.skip_count = 0 AND held.running_count > 0
+     AND edge.upstream_eid <> edge.downstream_eid
+     AND CASE
+           WHEN json_valid(edge.policy) THEN
+             json_extract(edge.policy, '$.edge_state') = 'applied'
+             AND json_type(edge.policy, '$.applied_at_ms') IN ('integer', 'real')
+             AND COALESCE(json_extract(edge.policy, '$.data_passing_ref'), '') = ''
+         END
+     AND CASE WHEN json_valid(held.policy) THEN json_extract(held.policy, '$.kind') = 'all_of' END
+     AND held.success_count >= 0 AND held.fail_count = 0 AND held.skip_count = 0 AND held.running_count > 0
      AND (held.running_count > 1
           OR (SELECT count(*) FROM ff_edge AS other
                WHERE other.partition_key = :partition_key AND other.flow_id = :flow_id
                  AND other.downstream_eid = edge.downstream_eid
-                 AND CASE json_type(other.policy, '$.applied_at_ms')
-                       WHEN 'integer' THEN true
-                       WHEN 'real' THEN true
+                 AND CASE
+                       WHEN NOT json_valid(other.policy) THEN true
+                       WHEN json_type(other.policy, '$.applied_at_ms') IN ('integer', 'real') THEN true
                        ELSE json_type(other.policy, '$.applied_at_ms') IS NULL
                             AND json_extract(other.policy, '$.edge_state') IS NOT 'pending'
                      END) <= held.success_count + 1
@@ -195,7 +199,9 @@ WITH fence AS (
                             AND core.lifecycle_phase IN ('submitted', 'runnable')
                             AND core.ownership_state = 'unowned'
                             AND core.eligibility_state = 'blocked_by_dependencies'
-                            AND json_extract(core.raw_fields, '$.delay_until') IS NULL))
+                            AND CASE
+                                  WHEN json_valid(core.raw_fields) THEN json_extract(core.raw_fields, '$.delay_until') IS NULL
+                                END))
 );
 WITH edge AS (
   UPDATE ff_edge AS edge

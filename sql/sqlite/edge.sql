@@ -38,8 +38,11 @@ WITH fence AS (
   SELECT flow.partition_key, flow.flow_id FROM ff_flow_core AS flow
    WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id AND flow.public_flow_state = 'open'
      AND flow.graph_revision = :graph_revision
-     AND ltrim(json_extract(flow.raw_fields, '$.edge_count'), '0123456789') = ''
-     AND length(json_extract(flow.raw_fields, '$.edge_count')) BETWEEN 1 AND 9
+     AND CASE
+           WHEN json_valid(flow.raw_fields) THEN
+             ltrim(json_extract(flow.raw_fields, '$.edge_count'), '0123456789') = ''
+             AND length(json_extract(flow.raw_fields, '$.edge_count')) BETWEEN 1 AND 9
+         END
      AND (SELECT count(*) FROM ff_exec_core AS core
            WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
              AND core.execution_id IN (:upstream_eid, :downstream_eid)) = 2
@@ -119,7 +122,7 @@ RETURNING policy, success_count, fail_count, skip_count, running_count;
 
 -- Makes the downstream execution of a staged edge wait for it, where it waits for all of its edges, and gives how many it
 -- then waits for. No row for what more is to be done for: an execution that is delayed, claimed or of another flow, an edge
--- that is applied or whose upstream execution has ended, and a group with another policy.
+-- that is applied or whose upstream execution has ended, a group with another policy, and a document that is none.
 -- name: edge_apply :opt
 -- require: fence
 -- param: now_ms i64, flow_id uuid, edge_id uuid, downstream_eid uuid
@@ -129,8 +132,11 @@ WITH fence AS (
     JOIN ff_exec_core AS core ON core.partition_key = edge.partition_key AND core.execution_id = edge.downstream_eid
    WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id
      AND edge.downstream_eid = :downstream_eid AND edge.upstream_eid <> edge.downstream_eid
-     AND json_type(edge.policy) = 'object' AND json_extract(edge.policy, '$.edge_state') = 'pending'
-     AND json_extract(edge.policy, '$.applied_at_ms') IS NULL
+     AND CASE
+           WHEN json_valid(edge.policy) THEN
+             json_type(edge.policy) = 'object' AND json_extract(edge.policy, '$.edge_state') = 'pending'
+             AND json_extract(edge.policy, '$.applied_at_ms') IS NULL
+         END
      AND core.partition_key = :partition_key AND core.execution_id = :downstream_eid
      AND (core.flow_id IS NULL OR core.flow_id = :flow_id) AND core.lifecycle_phase IN ('submitted', 'runnable')
      AND core.ownership_state = 'unowned' AND core.eligibility_state <> 'not_eligible_until_time'
@@ -140,7 +146,8 @@ WITH fence AS (
      AND NOT EXISTS (SELECT 1 FROM ff_edge_group AS held
                       WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
                         AND held.downstream_eid = :downstream_eid
-                        AND (json_extract(held.policy, '$.kind') IS NOT 'all_of' OR held.running_count < 0))
+                        AND (CASE WHEN json_valid(held.policy) THEN json_extract(held.policy, '$.kind') END IS NOT 'all_of'
+                             OR held.running_count < 0))
 );
 UPDATE ff_edge AS edge
    SET policy = json_set(edge.policy, '$.applied_at_ms', :now_ms, '$.edge_state', 'applied')

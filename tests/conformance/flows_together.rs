@@ -169,7 +169,7 @@ async fn played(h: &Opened, watched: Option<&Watched>, plans: &[Plan]) -> Vec<Ve
     let mut stages = Vec::new();
     for member in 0..4 {
         join_all(plans.iter().map(|plan| plan.join(h, member))).await;
-        ran_together(h, watched, "add_execution_to_flow", plans.len());
+        ran_together(h, watched, "flow_member_join", plans.len());
     }
     stages.push(pictures(h, plans).await);
     for edge in 0..EDGES.len() {

@@ -42,7 +42,7 @@ fn pg(compiled: &Compiled) -> &EmittedText {
 
 fn messages(compiled: &Compiled) -> Vec<String> {
     let said = |finding: &diglot::diagnostic::Diagnostic| {
-        let labels: Vec<&str> = finding.labels.iter().map(|label| label.message.as_str()).collect();
+        let labels: Vec<&str> = finding.labels.iter().map(|label| label.text.as_str()).collect();
         format!("{}: {} ({})", finding.rule, finding.message, labels.join("; "))
     };
     compiled.diagnostics.iter().map(said).collect()
