@@ -426,7 +426,9 @@ impl<'p, 't> Evaluator<'p, 't> {
         let [Piece::Known { text, .. }] = between.as_slice() else { return None };
         let list = lists::joined(self, list, text, depth)?;
         let references = lists::references(&list);
-        Some(Expression { pieces: vec![list], references, is_composed: true, ..Expression::default() })
+        // What is known as a whole is a text like any other.
+        let pieces = lists::known(&list, &between).unwrap_or_else(|| vec![list]);
+        Some(Expression { pieces, references, is_composed: true, ..Expression::default() })
     }
 
     /// What is filled into a text that begins at a token, up to the bracket that closes the call.

@@ -97,6 +97,16 @@ fn closure<'t>(evaluator: &Evaluator<'_, 't>, tokens: &Range<usize>, depth: usiz
     Some((code.word(tokens.start + 2), read.pieces))
 }
 
+/// The pieces of a list of which every item is known and always there, with what stands between them.
+pub(super) fn known(list: &Piece, between: &[Piece]) -> Option<Vec<Piece>> {
+    let Piece::List { items, .. } = list else { return None };
+    let is_known = |item: &Item| {
+        item.when == When::Always && item.pieces.iter().all(|piece| matches!(piece, Piece::Known { .. }))
+    };
+    let all = || items.iter().map(|item| item.pieces.clone()).collect::<Vec<_>>().join(between);
+    items.iter().all(is_known).then(all)
+}
+
 /// The constants that the texts of a list were taken from.
 pub(super) fn references(list: &Piece) -> Vec<Reference> {
     match list {

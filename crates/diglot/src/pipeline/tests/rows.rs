@@ -113,7 +113,6 @@ fn a_list_takes_calls_and_gives_their_answers() {
 #[test]
 fn a_call_that_gives_more_than_the_list_takes_is_none_for_it_and_without_a_page_it_is_a_list_of_one() {
     let list = "-- rows: given(id uuid, epoch i64)\n-- name: job_end_many :opt\n-- each: job_end\n\
-        -- allow(update-from-many): no two calls name one job.\n\
         UPDATE job SET note = NULL FROM given WHERE job.id = given.id AND job.epoch = given.epoch\n\
         RETURNING given.ordinality, job.size;";
     insta::assert_snapshot!(calls(ONE, list));
@@ -122,7 +121,6 @@ fn a_call_that_gives_more_than_the_list_takes_is_none_for_it_and_without_a_page_
 #[test]
 fn a_list_of_calls_goes_by_either_driver() {
     let list = "-- rows: given(id uuid, epoch i64)\n-- name: job_end_many :opt\n-- each: job_end\n\
-        -- allow(update-from-many): no two calls name one job.\n\
         UPDATE job SET note = NULL FROM given WHERE job.id = given.id AND job.epoch = given.epoch\n\
         RETURNING given.ordinality, job.size;";
     let mut inputs = super::Inputs { asking: true, ..pair(ONE, list) };
