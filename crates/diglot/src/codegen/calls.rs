@@ -56,9 +56,10 @@ pub(crate) fn completed(mut signatures: Vec<Signature>) -> Vec<Signature> {
     signatures
 }
 
-/// Whether what a column of Postgres holds is held by one of SQLite too, whose numbers are all of one width.
+/// Whether what a column of Postgres holds is held by one of SQLite too, whose numbers are all of one width and whose ids are
+/// bytes.
 fn is_held_by(pg: &Base, sqlite: &Base) -> bool {
-    pg == sqlite || *sqlite == Base::Int64 && matches!(pg, Base::Int16 | Base::Int32)
+    pg == sqlite || matches!((pg, sqlite), (Base::Int16 | Base::Int32, Base::Int64) | (Base::Uuid, Base::Bytes))
 }
 
 /// The body of a function of Postgres that is a list of one call.

@@ -115,7 +115,7 @@ fn of_text(code: &mut Code, api: &Api<'_>, function: &Function<'_>, steps: &Step
                 (*source, sources.get(*source).map_or(*place, |(rows, _)| rows.place(*place)))
             };
             let columns: Vec<(usize, usize)> = columns.iter().map(place).collect();
-            rows::of_parts(code, api.config, function.signature, (&rows, &columns), "sqlx::postgres::PgRow");
+            rows::of_parts(code, api.config, function.signature, &rows, &columns, "sqlx::postgres::PgRow");
             line!(code, "joined.iter().map(|row| of_parts(row)).collect::<Result<Vec<_>, _>>()");
             sqlx::named(code, function.signature, ".map_err(", ")?");
         }

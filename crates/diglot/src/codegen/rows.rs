@@ -126,7 +126,7 @@ pub(super) fn driver_row(config: &Config, dialect: Dialect) -> &'static str {
 pub(super) fn of_unit(code: &mut Code, config: &Config, signature: &Signature, joined: &JoinedText, kept: &str) {
     let source = |(at, optional): &(usize, bool)| (format!("diglot_support::of(&returned, {at})"), *optional);
     let sources: Vec<(String, bool)> = joined.sources.iter().map(source).collect();
-    of_parts(code, config, signature, (&sources, &joined.columns), kept);
+    of_parts(code, config, signature, &sources, &joined.columns, kept);
 }
 
 /// The same of rows from other places: `sources` are expressions for them and whether there may be none, `columns` says
@@ -135,7 +135,8 @@ pub(super) fn of_parts(
     code: &mut Code,
     config: &Config,
     signature: &Signature,
-    (sources, columns): (&[(String, bool)], &[(usize, usize)]),
+    sources: &[(String, bool)],
+    columns: &[(usize, usize)],
     kept: &str,
 ) {
     let sources: Vec<String> = sources.iter().map(|(rows, optional)| format!("({rows}, {optional})")).collect();

@@ -100,9 +100,8 @@ fn closure<'t>(evaluator: &Evaluator<'_, 't>, tokens: &Range<usize>, depth: usiz
 /// The pieces of a list of which every item is known and always there, with what stands between them.
 pub(super) fn known(list: &Piece, between: &[Piece]) -> Option<Vec<Piece>> {
     let Piece::List { items, .. } = list else { return None };
-    let is_known = |item: &Item| {
-        item.when == When::Always && item.pieces.iter().all(|piece| matches!(piece, Piece::Known { .. }))
-    };
+    let is_known =
+        |item: &Item| item.when == When::Always && item.pieces.iter().all(|piece| matches!(piece, Piece::Known { .. }));
     let all = || items.iter().map(|item| item.pieces.clone()).collect::<Vec<_>>().join(between);
     items.iter().all(is_known).then(all)
 }

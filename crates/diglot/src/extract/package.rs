@@ -27,6 +27,9 @@ struct Declaration {
     function: Option<usize>,
 }
 
+/// What all calls of a function were asked for: the file, the function, the parameter, and whether it is a list.
+type Asked = (usize, usize, usize, bool);
+
 /// Files that know each other's constants, and files of other folders whose constants they name.
 #[derive(Debug)]
 pub(super) struct Package<'t> {
@@ -50,7 +53,7 @@ pub(super) struct Package<'t> {
     /// The values that were read, by their places; none while one is read, which may lead back to itself.
     read: RefCell<BTreeMap<Reference, Option<Expression>>>,
     /// What functions are given at their calls, by file, function and place among the parameters; and whether as a list.
-    given: RefCell<BTreeMap<(usize, usize, usize, bool), Option<Given>>>,
+    given: RefCell<BTreeMap<Asked, Option<Given>>>,
 }
 
 /// The texts that a function is given for one of its parameters.

@@ -127,7 +127,7 @@ fn a_list_of_calls_goes_by_either_driver() {
     inputs.config.generate.driver = crate::config::Driver::Pair;
     let rust = sound(&inputs).rust;
     for part in [
-        "on: &'a impl pg::Session,",
+        "on: &'a impl pg::Session",
         "pg::job_end_many(on, calls)",
         "let answers = job_end_many(connection, &[params]).await?;",
     ] {
