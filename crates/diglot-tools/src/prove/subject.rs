@@ -550,7 +550,7 @@ fn views(trees: &Both<Statement>, tables: &Tables<'_>, filled: &[Table]) -> BTre
         let behind = filled.iter().filter(|table| tables.behind(view).any(|name| *name == table.name));
         (view.to_owned(), behind.map(|table| table.name.clone()).collect())
     };
-    named.filter(|name| tables.is_view(name)).map(|view| of(view)).collect()
+    named.filter(|name| tables.is_view(name)).map(of).collect()
 }
 
 /// The parameters that hold lists.
