@@ -19,8 +19,6 @@ use super::fault::Faults;
 use super::wake::{Channels, Courier, Wakes};
 use ff_core::EngineError;
 
-/// A struct with copies of those fields of another one that have the same names.
-#[cfg(feature = "postgres")]
 #[cfg(feature = "postgres")]
 pub(crate) mod combine;
 #[cfg(feature = "postgres")]

@@ -135,7 +135,6 @@ fn worse(failed: &mut Option<EngineError>, hopped: Result<u64, EngineError>) -> 
 /// Follows one edge, and notes the completion that is given as followed; answers how many completions were noted.
 async fn hop_once<D: Dialect>(engine: &Engine<D>, hop: Hop, event_id: Option<i64>) -> Result<u64, EngineError> {
     let Hop { partition_key, flow_id, edge_id, now_ms, .. } = hop;
-    let hopping = Hopping { hop, event_id };
     let tell = move |hopped: &(Hopped, u64), wakes: &mut Wakes| hopped.0.tell(partition_key, flow_id, wakes);
     // A failure asks for more, and a sweep waits for nobody's row.
     let (_, settled) = if hop.ended == Ended::Success && hop.taking == Taking::Waits {
@@ -147,37 +146,38 @@ async fn hop_once<D: Dialect>(engine: &Engine<D>, hop: Hop, event_id: Option<i64
             engine,
             "dependency_hop",
             plainly(plain, counted),
-            [hopping],
-            |conn| { hopping.make::<D>(conn).await },
+            [hop, event_id],
+            |conn| { hop_and_settle::<D>(conn, hop, *event_id).await },
             |hopped, wakes| tell(hopped, wakes)
         )?
     } else {
-        transaction!(engine, "dependency_hop", [hopping], |conn| { hopping.make::<D>(conn).await }, |hopped, wakes| {
-            tell(hopped, wakes)
-        })?
+        transaction!(
+            engine,
+            "dependency_hop",
+            [hop, event_id],
+            |conn| { hop_and_settle::<D>(conn, hop, *event_id).await },
+            |hopped, wakes| tell(hopped, wakes)
+        )?
     };
     Ok(settled)
 }
 
-/// An edge to count, with the completion that is then followed.
-struct Hopping {
-    hop: Hop,
+/// Counts an edge, and notes the completion that is then followed; answers how many completions were noted, too.
+async fn hop_and_settle<D: Dialect>(
+    conn: &mut D::Connection,
+    hop: &Hop,
     event_id: Option<i64>,
-}
-
-impl Hopping {
-    async fn make<D: Dialect>(&self, conn: &mut D::Connection) -> Result<(Hopped, u64), Abort> {
-        let Hop { partition_key, now_ms, .. } = self.hop;
-        let hopped = hop_on::<D>(conn, &self.hop).await?;
-        let settled = match self.event_id {
-            Some(event_id) => {
-                let settle = dependency::DependencyCompletionSettleParams { now_ms, partition_key, event_id };
-                conn.dependency_completion_settle(&settle).await?
-            }
-            None => 0,
-        };
-        Ok((hopped, settled))
-    }
+) -> Result<(Hopped, u64), Abort> {
+    let Hop { partition_key, now_ms, .. } = *hop;
+    let hopped = hop_on::<D>(conn, hop).await?;
+    let settled = match event_id {
+        Some(event_id) => {
+            let settle = dependency::DependencyCompletionSettleParams { now_ms, partition_key, event_id };
+            conn.dependency_completion_settle(&settle).await?
+        }
+        None => 0,
+    };
+    Ok((hopped, settled))
 }
 
 /// Follows the completion that a payload tells of, one level deep. A payload that no completion belongs to does

@@ -52,34 +52,23 @@ pub(crate) async fn stage<D: Dialect>(
     let downstream = member_key::<D>(&args.downstream_execution_id)?;
     reject_nul("dependency_kind", &args.dependency_kind)?;
     reject_nul("data_passing_ref", args.data_passing_ref.as_deref().unwrap_or_default())?; // tidy: nothing to reject
-    let now_ms = engine.given(args.now).0;
-    let staging = Staging {
-        key: EdgeKey {
-            group: GroupKey {
-                partition_key: engine.flow_partition(&args.flow_id),
-                flow_id: (&args.flow_id).into(),
-                downstream_eid: downstream,
-            },
-            edge_id: args.edge_id.0,
-            upstream_eid: upstream,
+    let staging = edge::EdgeStageParams {
+        group: GroupKey {
+            partition_key: engine.flow_partition(&args.flow_id),
+            flow_id: (&args.flow_id).into(),
+            downstream_eid: downstream,
         },
-        document: stored::staged(&args.dependency_kind, args.data_passing_ref.as_deref(), args.now.0),
+        edge_id: args.edge_id.0,
+        upstream_eid: upstream,
+        policy: stored::staged(&args.dependency_kind, args.data_passing_ref.as_deref(), args.now.0),
         // No graph has the last revision that there is.
-        expected_revision: i64::try_from(args.expected_graph_revision).unwrap_or(i64::MAX), // tidy: it is refused
-        now_ms,
-    };
-    let plain = edge::EdgeStageParams {
-        group: staging.key.group,
-        edge_id: staging.key.edge_id,
-        upstream_eid: staging.key.upstream_eid,
-        policy: staging.document.clone(),
-        graph_revision: staging.expected_revision,
-        now_ms,
+        graph_revision: i64::try_from(args.expected_graph_revision).unwrap_or(i64::MAX), // tidy: it is refused
+        now_ms: engine.given(args.now).0,
     };
     let revision = transaction!(
         engine,
         "stage_dependency_edge",
-        plainly(plain, |row: edge::EdgeStageRow| row.graph_revision),
+        plainly(staging.clone(), |row: edge::EdgeStageRow| row.graph_revision),
         [staging],
         |conn| { stage_on::<D>(conn, staging).await },
         |_revision, _wakes| ()
@@ -90,17 +79,9 @@ pub(crate) async fn stage<D: Dialect>(
     })
 }
 
-/// An edge that becomes part of a flow's graph.
-struct Staging {
-    key: EdgeKey,
-    document: Value,
-    expected_revision: i64,
-    now_ms: i64,
-}
-
 /// Stages the edge and answers the graph's new revision.
-async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Result<i64, Abort> {
-    let key = staging.key;
+async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &edge::EdgeStageParams) -> Result<i64, Abort> {
+    let key = EdgeKey { group: staging.group, edge_id: staging.edge_id, upstream_eid: staging.upstream_eid };
     let GroupKey { partition_key, flow_id, .. } = key.group;
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
@@ -108,7 +89,7 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
     if found.public_flow_state.has_ended() {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
-    if found.public_flow_state != FlowWord::Open || staging.expected_revision != found.graph_revision {
+    if found.public_flow_state != FlowWord::Open || staging.graph_revision != found.graph_revision {
         return Err(Abort::from(EngineError::Contention(ContentionKind::StaleGraphRevision)));
     }
     let members = edge::EdgeMembersParams { group: key.group, upstream_eid: key.upstream_eid };
@@ -120,7 +101,7 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
         group: key.group,
         edge_id: key.edge_id,
         upstream_eid: key.upstream_eid,
-        policy: staging.document.clone(),
+        policy: staging.policy.clone(),
     };
     if conn.edge_insert(&params).await? == 0 {
         return Err(already_exists::<D>(conn, key).await?);

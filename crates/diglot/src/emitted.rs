@@ -187,6 +187,15 @@ impl fmt::Display for Variant {
 }
 
 impl JoinedText {
+    /// The rows of a statement in steps, from the rows of each of these sources in their order.
+    pub fn of_steps(sources: &[(RowsOf, bool)], columns: &[(usize, usize)]) -> Self {
+        let place = |(source, place): &(usize, usize)| {
+            (*source, sources.get(*source).map_or(*place, |(rows, _)| rows.place(*place)))
+        };
+        let sources = sources.iter().enumerate().map(|(at, (_, optional))| (at, *optional));
+        Self { sources: sources.collect(), columns: columns.iter().map(place).collect() }
+    }
+
     /// The rows of the unit, from what each statement of the text returned.
     pub fn rows(&self, returned: &[Rows]) -> Rows {
         let mut joined: Vec<Vec<Option<&Vec<Value>>>> = vec![Vec::new()];

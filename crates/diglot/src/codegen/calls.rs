@@ -73,7 +73,7 @@ pub(super) fn single(code: &mut Code, config: &Config, (list, one): (&Signature,
         Cardinality::Opt => line!(code, "Ok({first}.flatten())"),
         Cardinality::Many => line!(code, "Ok({first}.unwrap_or_default())"),
         _ => {
-            let statement = format!("{:?}", format!("{}.{}", one.noun, one.name));
+            let statement = functions::quoted(&one.noun, &one.name);
             line!(code, "{first}.ok_or_else(|| diglot_support::no_row({statement}))");
         }
     }
@@ -82,7 +82,7 @@ pub(super) fn single(code: &mut Code, config: &Config, (list, one): (&Signature,
 /// Whether the rows of a list can be the calls of a statement, and its answers theirs.
 fn fits(list: &Signature, one: &Signature) -> bool {
     let Some(rows) = &list.rows else { return false };
-    let is_taken = |field: &Param| param(one, field).is_some_and(|param| is_alike(field, param));
+    let is_taken = |field: &Param| param(one, &field.name).is_some_and(|param| is_alike(field, param));
     let is_given = |column: &ResultColumn| list.columns.iter().any(|own| own.name == column.name);
     let gives_rows = matches!(one.cardinality, Cardinality::One | Cardinality::Opt | Cardinality::Many);
     gives_rows
@@ -100,14 +100,14 @@ fn is_alike(field: &Param, param: &Param) -> bool {
     !param.optional && (field.ty.base == param.ty.base || is_list)
 }
 
-/// The parameter that a field of a list holds.
-fn param<'s>(one: &'s Signature, field: &Param) -> Option<&'s Param> {
-    one.params.iter().find(|param| param.name == field.name)
+/// The parameter of that name, which a field of a list holds.
+fn param<'s>(one: &'s Signature, name: &str) -> Option<&'s Param> {
+    one.params.iter().find(|param| param.name == name)
 }
 
 /// The expression that binds a field for the call that is called `row`.
 pub(super) fn bind(config: &Config, one: &Signature, field: &Param) -> Option<String> {
-    let param = param(one, field)?;
+    let param = param(one, &field.name)?;
     let bound = params::bind(config, Dialect::Pg, false, ("row", param));
     Some(match (field.ty.base == param.ty.base, param.ty.nullable) {
         (true, _) => bound,
@@ -153,8 +153,8 @@ fn implementation(code: &mut Code, config: &Config, bodies: &Bodies<'_>, list: &
     let Some((rows, path)) = list.rows.as_ref().zip(params::path(config, one)) else { return };
     let lifetime = if path.ends_with("<'a>") { "<'p>" } else { "" };
     code.open(format_args!("impl{lifetime} Listed for {} {{", path.replace("<'a>", lifetime)));
-    let by: Vec<&Param> = rows.calls.iter().filter_map(|calls| of_call(one, calls.by.as_ref()?)).collect();
-    let key: Vec<&Param> = rows.key.iter().filter_map(|name| of_call(one, name)).collect();
+    let by: Vec<&Param> = rows.calls.iter().filter_map(|calls| param(one, calls.by.as_ref()?)).collect();
+    let key: Vec<&Param> = rows.key.iter().filter_map(|name| param(one, name)).collect();
     line!(code, "type Group = {};", tuple(by.iter().map(|param| params::field_at_top(config, param))));
     line!(code, "type Key = {};", tuple(key.iter().map(|param| params::field_at_top(config, param))));
     let all = |params: &[&Param]| tuple(params.iter().map(|param| keys::place("self", *param) + ".clone()"));
@@ -198,16 +198,12 @@ fn is_left_out(rows: &RowsParam, param: &Param) -> bool {
     param.ty.nullable && rows.fields.iter().all(|field| field.name != param.name)
 }
 
-fn of_call<'s>(one: &'s Signature, name: &str) -> Option<&'s Param> {
-    one.params.iter().find(|param| param.name == name)
-}
-
 /// The type or the value of several; that of one is its own.
 fn tuple(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
     match items.as_slice() {
         [only] => only.clone(),
-        items => format!("({})", items.join(", ")),
+        _ => functions::tuple(items),
     }
 }
 

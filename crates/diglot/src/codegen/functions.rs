@@ -313,7 +313,7 @@ pub(super) fn opened<'f>(
         }
         return None;
     };
-    let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
+    let statement = quoted(&first.noun, &first.name);
     rows::conversion(code, config, dialect, function);
     counts::check(code, config, dialect, function.signature, &statement);
     list::prepare(code, config, dialect, function, &statement);
@@ -368,6 +368,11 @@ pub(super) fn chosen(
         of_text(code, text, &format!("{patterns} => "), ",");
     }
     code.close(&format!("}}{end}"));
+}
+
+/// The name of a statement in quotes, as errors have it.
+pub(super) fn quoted(noun: &str, name: &str) -> String {
+    format!("{:?}", format!("{noun}.{name}"))
 }
 
 /// A tuple of any length.

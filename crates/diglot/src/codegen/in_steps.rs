@@ -4,7 +4,7 @@ use super::code::{Code, line};
 use super::functions::{self, Bodies, is_shared, method, of_trait, stub, traits};
 use super::{Api, Function, LINTS, feature, rows, sqlx, structs};
 use crate::dialect::Dialect;
-use crate::emitted::{EmittedText, Holds, RowsOf, StepText, StepsGive, StepsText};
+use crate::emitted::{Holds, JoinedText, RowsOf, StepText, StepsGive, StepsText};
 use crate::names::ident;
 use crate::page::Cardinality;
 
@@ -56,10 +56,7 @@ pub(super) fn takes_steps(function: &Function<'_>) -> bool {
 /// The body of a statement that takes steps.
 fn body(code: &mut Code, api: &Api<'_>, function: &Function<'_>) {
     let (config, signature) = (api.config, function.signature);
-    let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == Dialect::Pg).copied().collect();
-    let Some(first) = texts.first() else { return };
-    let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
-    rows::conversion(code, config, Dialect::Pg, function);
+    let Some((texts, statement)) = functions::opened(code, config, function, Dialect::Pg, "self") else { return };
     let is_counted = signature.cardinality == Cardinality::Rows;
     let open = match signature.cardinality {
         Cardinality::Exec => "",
@@ -111,10 +108,7 @@ fn of_text(code: &mut Code, api: &Api<'_>, function: &Function<'_>, steps: &Step
         StepsGive::Rows { sources, columns } => {
             let rows: Vec<(String, bool)> =
                 sources.iter().map(|(rows, optional)| (rows_of(*rows), *optional)).collect();
-            let place = |(source, place): &(usize, usize)| {
-                (*source, sources.get(*source).map_or(*place, |(rows, _)| rows.place(*place)))
-            };
-            let columns: Vec<(usize, usize)> = columns.iter().map(place).collect();
+            let columns = JoinedText::of_steps(sources, columns).columns;
             rows::of_parts(code, api.config, function.signature, &rows, &columns, "sqlx::postgres::PgRow");
             line!(code, "joined.iter().map(|row| of_parts(row)).collect::<Result<Vec<_>, _>>()");
             sqlx::named(code, function.signature, ".map_err(", ")?");

@@ -14,6 +14,7 @@ use crate::infer::{self, Signature};
 use crate::page::{Annotation, AnnotationKind};
 use crate::project::{Detail, Inputs};
 use crate::rule::{self, Rule};
+use crate::rules::unused_allow;
 use crate::source::Span;
 
 /// Whether a database alone could show what a rule and a statement are named for, and none of the statement as it is now was
@@ -184,9 +185,7 @@ impl Run<'_> {
                 self.found.push(finding.help(way_out));
             }
             (None, Some(annotation)) => {
-                let message = format!("{}: `-- allow({})` has nothing to allow", entry.name, rule.name);
-                let finding =
-                    Diagnostic::error(rule::UNUSED_ALLOW, message, annotation.span, "running shows what it does");
+                let finding = unused_allow(entry.name, rule.name, annotation.span, "running shows what it does");
                 self.found.push(finding.fix("delete the line", annotation.span, ""));
             }
             (Some(_), Some(_)) | (None, None) => {}

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-use super::{lock_order, stale_fence, unbounded_wait};
+use super::{NOTHING_FOUND, lock_order, stale_fence, unbounded_wait, unused_allow};
 use crate::config::{Config, Locks, Transactions};
 use crate::diagnostic::Diagnostic;
 use crate::locks::Graph;
@@ -41,8 +41,7 @@ pub(crate) fn check(
         let is_needed = found.iter().any(|finding| is_of(finding, (name, rule)))
             || (*rule == rule::LOCK_ORDER.name && parts.contains(name));
         if !is_needed {
-            let message = format!("{name}: `-- allow({rule})` has nothing to allow");
-            let finding = Diagnostic::error(rule::UNUSED_ALLOW, message, *span, "the rule finds nothing here");
+            let finding = unused_allow(name, rule, *span, NOTHING_FOUND);
             unused.push(finding.help("remove the line").fix("delete the line", *span, ""));
         }
     }

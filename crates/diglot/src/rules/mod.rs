@@ -118,7 +118,7 @@ pub use crate::rule::{
     ALL, BUILT_TEXT, ENGINE_REFUSES, MISSING_STATEMENT, RELEASE_DIFFERS, RESULTS_DIFFER, Rule, SET_DIFFERS, SYNTAX,
     TABLES_DIFFER, UNUSED_ALLOW, UNUSED_DIVERGENCE, WHERE_DIFFERS,
 };
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use crate::tree::{Expr, Source, SourceId};
 
 /// What a lint looks at.
@@ -325,6 +325,14 @@ fn one_per_cause(found: &mut Vec<Diagnostic>) {
     });
 }
 
+/// That a page allows what a rule does not find: `label` says why there is nothing.
+pub(crate) fn unused_allow(name: &str, rule: &str, span: Span, label: &str) -> Diagnostic {
+    Diagnostic::error(rule::UNUSED_ALLOW, format!("{name}: `-- allow({rule})` has nothing to allow"), span, label)
+}
+
+/// What an exception is told of that has nothing to allow.
+const NOTHING_FOUND: &str = "the rule finds nothing here";
+
 fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut unused = Vec::new();
     let mut allowed = Vec::new();
@@ -340,10 +348,9 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 allowed.push(rule.as_str());
                 continue;
             }
-            let message = format!("{}: `-- allow({rule})` has nothing to allow", page.raw.name);
             let near = || nearest(rule, LINTS.iter().map(|lint| lint.rule.name));
             let (label, help) = if LINTS.iter().any(|lint| lint.rule.name == rule) {
-                ("the rule finds nothing here", "remove the line".to_owned())
+                (NOTHING_FOUND, "remove the line".to_owned())
             } else if find(rule).is_some() {
                 ("not a lint", "a difference between the pages is waived by `-- diverges(FACT): reason`".to_owned())
             } else if let Some(near) = near() {
@@ -353,7 +360,7 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
             } else {
                 ("no such rule", "`cargo diglot rules` lists them; a finding has its rule in brackets".to_owned())
             };
-            let finding = Diagnostic::error(rule::UNUSED_ALLOW, message, annotation.span, label).help(help);
+            let finding = unused_allow(&page.raw.name, rule, annotation.span, label).help(help);
             // A name that is wrong may be meant for another rule; a lint that finds nothing needs no permission.
             let idle = LINTS.iter().any(|lint| lint.rule.name == rule);
             unused.push(if idle { finding.fix("delete the line", annotation.span, "") } else { finding });

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::look::{asked, conjuncts, folds, selects, sets, tables};
-use super::{torn_read, unlocked_read};
+use super::{NOTHING_FOUND, torn_read, unlocked_read, unused_allow};
 use crate::diagnostic::Diagnostic;
 use crate::infer::PageOf;
 use crate::page::AnnotationKind;
@@ -136,9 +136,7 @@ pub(crate) fn check(steps: &[Step]) -> Vec<Diagnostic> {
     let mut unused = Vec::new();
     for (step, rule, span) in &allows {
         if !found.iter().any(|finding| is_of(finding, step, rule)) {
-            let message = format!("{}: `-- allow({rule})` has nothing to allow", step.name);
-            let finding = Diagnostic::error(rule::UNUSED_ALLOW, message, *span, "the rule finds nothing here");
-            unused.push(finding.help("remove the line"));
+            unused.push(unused_allow(&step.name, rule, *span, NOTHING_FOUND).help("remove the line"));
         }
     }
     found.retain(|finding| !allows.iter().any(|(step, rule, _)| is_of(finding, step, rule)));

@@ -1,7 +1,7 @@
 //! Cases of a statement that takes steps where its tables are spread: each step by itself, with what the ones before gave.
 
 use diglot::dialect::Both;
-use diglot::{EmittedText, Holds, RowsOf, StepsGive, StepsText};
+use diglot::{EmittedText, Holds, JoinedText, RowsOf, StepsGive, StepsText};
 use diglot_tools::prove::{Case, Fault, PgJob, Ran, Rows, Subject, pg_arguments};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Executor as _, Row as _, ValueRef as _};
@@ -143,34 +143,15 @@ impl Pg {
             StepsGive::CountOf(rows) => return Ok(Ok((Rows::new(), rows_of(done, *rows)?.len() as u64))),
             StepsGive::Rows { sources, columns } => (sources, columns),
         };
-        let mut joined: Vec<Vec<Option<&PgRow>>> = vec![Vec::new()];
-        for (rows, optional) in sources {
-            let mut beside: Vec<Option<&PgRow>> = rows_of(done, *rows)?.into_iter().map(Some).collect();
-            if beside.is_empty() && *optional {
-                beside.push(None);
-            }
-            let mut next = Vec::with_capacity(joined.len() * beside.len());
-            for row in &joined {
-                next.extend(beside.iter().map(|other| row.iter().copied().chain([*other]).collect::<Vec<_>>()));
-            }
-            joined = next;
-        }
-        let mut found = Rows::new();
-        for row in joined {
-            let whole: Result<Vec<Option<Vec<_>>>, String> =
-                row.iter().map(|row| row.map(|row| values(&self.schema.types, row)).transpose()).collect();
-            let whole = match whole {
-                Ok(whole) => whole,
+        let mut returned = Vec::with_capacity(sources.len());
+        for (rows, _) in sources {
+            let rows = rows_of(done, *rows)?;
+            match rows.into_iter().map(|row| values(&self.schema.types, row)).collect::<Result<Rows, String>>() {
+                Ok(rows) => returned.push(rows),
                 Err(words) => return Ok(Err(Fault::of(words))),
-            };
-            let value = |(source, place): &(usize, usize)| {
-                let (rows, _) = sources.get(*source)?;
-                whole.get(*source)?.as_ref()?.get(rows.place(*place)).cloned()
-            };
-            found
-                .push(columns.iter().map(|column| value(column).unwrap_or(diglot_tools::prove::Value::Null)).collect());
+            }
         }
-        Ok(Ok((found, 0)))
+        Ok(Ok((JoinedText::of_steps(sources, columns).rows(&returned), 0)))
     }
 }
 
