@@ -236,8 +236,8 @@ async fn subject_tried(
             }
             shrunk += 1;
             let (case, difference) = engines.smaller(subject, case, difference)?;
-            // What is left of it may be what is told of already.
-            if !tried.tells(&difference) {
+            // What is left of it may be what is told of already, or what no program writes.
+            if !tried.tells(&difference) && !subject.is_assumed_away(&case) {
                 tried.found.push((case, difference));
             }
             if shrunk == most {

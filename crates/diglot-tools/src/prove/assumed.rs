@@ -119,9 +119,27 @@ impl Subject {
     /// What few programs write of that which a case holds, by the assumption that excludes it: the columns, as
     /// `table.column`, and the parameters, as `statement.parameter`.
     pub fn edges(&self, case: &Case) -> BTreeMap<Assumption, BTreeSet<String>> {
+        let mut edges: BTreeMap<Assumption, BTreeSet<String>> = BTreeMap::new();
+        for (what, key, _) in self.held_edges(case) {
+            let (owner, name) = self.named_place(&key);
+            edges.entry(what).or_default().insert(format!("{owner}.{name}"));
+        }
+        edges
+    }
+
+    /// Whether a case holds what is assumed to be in none.
+    pub fn is_assumed_away(&self, case: &Case) -> bool {
+        let is_out = |(what, key, value): (Assumption, Key, Value)| {
+            self.assumed_places(&key).iter().any(|place| is_kept_out(&self.assume, what, &value, place))
+        };
+        !self.assume.is_empty() && self.held_edges(case).into_iter().any(is_out)
+    }
+
+    /// What few programs write of that which a case holds, with its place and the assumption that excludes it.
+    fn held_edges(&self, case: &Case) -> Vec<(Assumption, Key, Value)> {
         let mut free = self.clone();
         free.assume = Assume::default();
-        let mut edges: BTreeMap<Assumption, BTreeSet<String>> = BTreeMap::new();
+        let mut edges = Vec::new();
         for spot in edge_spots(&free) {
             let held: Vec<&Value> = match &spot.key {
                 Key::Column(table, column) => {
@@ -133,8 +151,7 @@ impl Subject {
             for value in spot.values {
                 let Some(what) = excludes(&value, !spot.path.is_empty()) else { continue };
                 if held.iter().any(|held| holds(held, &spot.path, &value)) {
-                    let (owner, name) = self.named_place(&spot.key);
-                    edges.entry(what).or_default().insert(format!("{owner}.{name}"));
+                    edges.push((what, spot.key.clone(), value));
                 }
             }
         }

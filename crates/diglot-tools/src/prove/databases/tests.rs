@@ -311,6 +311,11 @@ fn what_is_assumed_away_is_in_no_database() {
     assert_eq!(fitting.databases_of(BUDGET, TODAY).scope().assumed, [Assumption::NumbersFit].into());
     let of_one = subject("[assume]\nnumbers_fit = [\"item.n\"]");
     assert!(!holds(&of_one, "n", &Value::Int(i64::MAX)) && holds(&of_one, "x", &Value::Real(1e300)));
+    // A case that was made otherwise is known by what it holds.
+    let away =
+        |subject: &Subject| free.databases_of(BUDGET, TODAY).iter().filter(|it| subject.is_assumed_away(it)).count();
+    let [none, some, all] = [&free, &of_one, &fitting].map(away);
+    assert!(none == 0 && 0 < some && some < all, "{none} {some} {all}");
 }
 
 #[test]
