@@ -1,8 +1,8 @@
 //! Whether a statement takes steps where its tables are spread, each of which is one task.
 
 use super::{
-    Check, Context, case_operand, function_on_shards, insert_by_way, insert_in_with, local_with_shards, lock_on_shards,
-    moving_function, shard_key, shards_differ,
+    Check, Context, case_operand, function_on_shards, insert_by_way, insert_in_with, is_allowed_by, local_with_shards,
+    lock_on_shards, moving_function, shard_key, shards_differ,
 };
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -57,7 +57,7 @@ pub(super) fn settle(
     }
     match derived(sources, config, pages, page) {
         Ok((_, allowed)) => {
-            found.retain(|finding| OF_SHARDS.iter().all(|(rule, _)| rule.name != finding.rule));
+            found.retain(|finding| !is_about_shards(finding.rule));
             found.extend(allowed);
         }
         Err((span, why)) => {
@@ -77,7 +77,12 @@ fn asks_for_steps(pages: &[&PageOf<'_>], found: &[Diagnostic]) -> bool {
 
 fn is_allowed(pages: &[&PageOf<'_>], name: &str) -> bool {
     let said = pages.iter().flat_map(|page| &page.raw.annotations);
-    said.into_iter().any(|said| matches!(&said.kind, AnnotationKind::Allow { rule, .. } if rule == name))
+    said.into_iter().any(|said| matches!(&said.kind, AnnotationKind::Allow { rule, .. } if is_allowed_by(name, rule)))
+}
+
+/// Whether a rule is about shards.
+pub(super) fn is_about_shards(name: &str) -> bool {
+    OF_SHARDS.iter().any(|(rule, _)| rule.name == name)
 }
 
 /// The steps with what is allowed of them; or why there are none, and where that stands.

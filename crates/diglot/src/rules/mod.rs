@@ -284,6 +284,14 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 /// Rules about runs that show nothing.
 const OF_RUNS: [&str; 2] = [rule::UNPROVED_LIST.name, rule::UNPROVED_STEPS.name];
 
+/// What `-- allow` names where a statement is not run on tables that are spread: all that is found about shards.
+const OF_SHARDS: &str = "shards";
+
+/// Whether `-- allow(named)` lets pass what that rule finds.
+fn is_allowed_by(rule: &str, named: &str) -> bool {
+    rule == named || named == OF_SHARDS && in_steps::is_about_shards(rule)
+}
+
 /// The names of the rules that `-- allow` may name.
 pub fn allowed() -> impl Iterator<Item = &'static str> {
     LINTS.iter().map(|lint| lint.rule.name).chain(transaction::RULES).chain(locked::RULES).chain(OF_RUNS)
@@ -344,12 +352,13 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 // What these find is known when all statements are, what runs show, or when those of another release have run.
                 continue;
             }
-            if found.iter().any(|finding| finding.rule == rule) {
+            if found.iter().any(|finding| is_allowed_by(finding.rule, rule)) {
                 allowed.push(rule.as_str());
                 continue;
             }
+            let is_lint = rule == OF_SHARDS || LINTS.iter().any(|lint| lint.rule.name == rule);
             let near = || nearest(rule, LINTS.iter().map(|lint| lint.rule.name));
-            let (label, help) = if LINTS.iter().any(|lint| lint.rule.name == rule) {
+            let (label, help) = if is_lint {
                 (NOTHING_FOUND, "remove the line".to_owned())
             } else if find(rule).is_some() {
                 ("not a lint", "a difference between the pages is waived by `-- diverges(FACT): reason`".to_owned())
@@ -362,11 +371,10 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
             };
             let finding = unused_allow(&page.raw.name, rule, annotation.span, label).help(help);
             // A name that is wrong may be meant for another rule; a lint that finds nothing needs no permission.
-            let idle = LINTS.iter().any(|lint| lint.rule.name == rule);
-            unused.push(if idle { finding.fix("delete the line", annotation.span, "") } else { finding });
+            unused.push(if is_lint { finding.fix("delete the line", annotation.span, "") } else { finding });
         }
     }
-    found.retain(|finding| !allowed.contains(&finding.rule));
+    found.retain(|finding| !allowed.iter().any(|named| is_allowed_by(finding.rule, named)));
     found.extend(unused);
     found
 }
