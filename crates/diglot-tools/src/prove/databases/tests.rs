@@ -355,6 +355,11 @@ fn a_list_has_no_item_one_two_and_the_same_twice() {
         lists.any(|list| list.len() == 2 && list[0] != list[1])
     };
     assert!(some(&subject, is_mixed));
+    let append =
+        ["UPDATE item SET doc = json_insert(doc, '$[#]', :t)", "UPDATE item SET doc = doc || to_jsonb(:t::text)"];
+    let grown = pair_with("generate = false\n[json]\n\"item.doc\" = \"text[]\"", ITEMS, append);
+    let is_list = |row: &Row| matches!(&row["doc"], Value::Json(serde_json::Value::Array(_)));
+    assert!(!some(&grown, |case| !rows(case, "item").iter().all(is_list)));
 }
 
 #[test]
