@@ -358,8 +358,7 @@ fn a_list_has_no_item_one_two_and_the_same_twice() {
     let append =
         ["UPDATE item SET doc = json_insert(doc, '$[#]', :t)", "UPDATE item SET doc = doc || to_jsonb(:t::text)"];
     let grown = pair_with("generate = false\n[json]\n\"item.doc\" = \"text[]\"", ITEMS, append);
-    let is_list = |row: &Row| matches!(&row["doc"], Value::Json(serde_json::Value::Array(_)));
-    assert!(!some(&grown, |case| !rows(case, "item").iter().all(is_list)));
+    assert!(!some(&grown, |case| !rows(case, "item").iter().all(|row| row["doc"].to_string().starts_with('['))));
 }
 
 #[test]
