@@ -39,6 +39,7 @@ VALUES (:lane_id, :now_ms, 'create_execution')
 
 -- Finds whom a creation that wrote nothing repeats: the execution of that id, else the holder of the key.
 -- name: execution_duplicate :opt
+-- allow(local-with-shards): who repeats a creation is also told by its key, which has no partition.
 -- both
 -- param: idempotency_key text null
 SELECT existing.partition_key, existing.execution_id, 0 AS rank FROM ff_exec_core AS existing

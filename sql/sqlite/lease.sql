@@ -141,6 +141,7 @@ SELECT attempt.attempt_index, attempt.lease_epoch FROM ff_attempt AS attempt
 -- Lists leases whose time has passed and whose worker is still named, oldest first, strictly after a cursor.
 -- Only the running attempt of an execution counts.
 -- name: lease_expired_list :many
+-- allow(limit-ties): of the attempts of an execution the current one alone holds a lease.
 -- column: worker_instance_id text, lease_expires_at_ms i64
 -- param: namespace text null
 SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch, held.worker_instance_id,

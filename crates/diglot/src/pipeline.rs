@@ -277,7 +277,7 @@ struct Run<'a> {
     /// What a review shows, if it is to be kept.
     facts: Option<Vec<StatementFacts>>,
     /// What statements of declared transactions do on Postgres.
-    steps: Vec<rules::transaction::Step>,
+    steps: Vec<rules::lock::transaction::Step>,
     /// What they lock.
     locks: Vec<locks::Run>,
     /// Statements of which no signature can be told.
@@ -445,7 +445,7 @@ impl<'a> Run<'a> {
                     constant::settle(self.shared.inputs, self.shared.index, signature.as_ref(), pages, &mut outcome);
                 found.extend(outcome.found);
                 if at == 0 {
-                    self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));
+                    self.steps.extend(rules::lock::transaction::Step::of(&pg, &sqlite));
                     self.stats.add(outcome.stats);
                     rows = outcome.rows;
                     self.waived.extend(outcome.waived);
@@ -535,7 +535,7 @@ impl<'a> Run<'a> {
             pairs::camel_names(entries, &mut self.found);
         }
         self.found.retain(|finding| generate.asks_for(finding));
-        self.found.extend(rules::transaction::check(&self.steps));
+        self.found.extend(rules::lock::transaction::check(&self.steps));
         let locks = self.lock_lints(entries);
         declared::placed(self.shared.inputs, &mut self.found);
         let index = self.shared.index;

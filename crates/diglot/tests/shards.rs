@@ -135,6 +135,21 @@ fn an_exception_with_a_reason_silences_one_rule() {
     assert_eq!(found(settings, OWN.schema, &page("-- allow(shard-key): a report over all shards\n")), []);
 }
 
+#[test]
+fn a_statement_that_is_not_run_on_shards_says_so_once() {
+    let spread = "shard_key = \"part\"\ndistributed = \"citus\"\n";
+    let page = |line: &str, read: &str| {
+        format!("-- name: job_oldest :many\n-- only: pg — it is about shards\n{line}SELECT id FROM job {read};\n")
+    };
+    let rules = |settings: &str, line: &str, read: &str| {
+        found(settings, OWN.schema, &page(line, read)).into_iter().map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    let (everywhere, once) = ("ORDER BY id LIMIT 1 FOR UPDATE", "-- allow(shards): one server runs it\n");
+    assert_eq!(rules(spread, "", everywhere), ["lock-on-shards", "shard-key"]);
+    assert_eq!(rules(spread, once, everywhere), [""; 0]);
+    assert_eq!(rules(spread, once, "WHERE part = :part"), ["unused-allow"]);
+}
+
 /// The findings about a schema: rule and items.
 fn schema_findings(settings: &str, schema: &str) -> Vec<String> {
     let settings = format!("shard_key = \"part\"\ndistributed = \"citus\"\n{settings}");

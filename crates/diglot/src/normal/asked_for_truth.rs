@@ -1,37 +1,4 @@
 //! Conditions of which only whether they are true counts.
-//!
-//! # Why
-//!
-//! WHERE, ON, HAVING, FILTER and WHEN take a row, or a branch, where their condition is true; false and NULL are alike
-//! there, and so they are in the parts of AND and OR. So `x IN (SELECT y …)` is an EXISTS there, and
-//! `x IS NOT NULL AND x = y` is `x = y`, which is not true of NULL either, and what compares `x` and `y` and takes two NULLs
-//! for equal is `x IS NOT DISTINCT FROM y`. Under NOT that does not hold.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE t.name = 'a' OR t.n IN (SELECT u.n FROM u WHERE u.name = 'x')
-//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.name = 'x' AND u.n = t.n) OR t.name = 'a'
-//! sqlite: SELECT t.n AS c FROM t WHERE t.maybe IS NOT NULL AND t.maybe > 3
-//! pg:     SELECT t.n AS c FROM t WHERE t.maybe > 3
-//! sqlite: SELECT count(CASE WHEN t.n IN (SELECT u.n FROM u) THEN 1 END) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n)) AS c FROM t
-//! sqlite: SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE CASE WHEN b.maybe IS NULL THEN a.maybe IS NULL ELSE a.maybe = b.maybe END
-//! pg:     SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe IS NOT DISTINCT FROM b.maybe
-//! sqlite: SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe IS b.maybe
-//! pg:     SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe = b.maybe OR (a.maybe IS NULL AND b.maybe IS NULL)
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE NOT (t.maybe IS NOT NULL AND t.maybe > 3)
-//! pg:     SELECT t.n AS c FROM t WHERE NOT (t.maybe > 3)
-//! sqlite: SELECT t.n AS c FROM t WHERE t.maybe IS NOT NULL OR t.maybe > 3
-//! pg:     SELECT t.n AS c FROM t WHERE t.maybe > 3
-//! sqlite: SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE CASE WHEN b.maybe IS NULL THEN a.big IS NULL ELSE a.maybe = b.maybe END
-//! pg:     SELECT a.n AS c FROM t AS a JOIN t AS b ON b.n = a.n WHERE a.maybe IS NOT DISTINCT FROM b.maybe
-//! ```
 
 use super::words::Form;
 use super::{Head, Node, Op, membership};

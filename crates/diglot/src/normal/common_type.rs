@@ -1,28 +1,4 @@
 //! Whole numbers beside reals in one result.
-//!
-//! # Why
-//!
-//! The values of COALESCE, NULLIF and CASE have one type on Postgres: a whole number beside a real becomes a real, and
-//! loses what a real cannot hold. SQLite gives each value as it is. A whole number that is written out is the same as a
-//! real, as far as anybody can see.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT COALESCE(t.x, 0) AS c FROM t
-//! pg:     SELECT COALESCE(t.x, 0) AS c FROM t
-//! sqlite: SELECT COALESCE(CAST(t.n AS REAL), t.x) AS c FROM t
-//! pg:     SELECT COALESCE(CAST(t.n AS double precision), t.x) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT COALESCE(t.maybe, t.x) AS c FROM t
-//! pg:     SELECT COALESCE(t.maybe, t.x) AS c FROM t
-//! sqlite: SELECT CASE WHEN t.n > 1 THEN t.big ELSE t.x END AS c FROM t
-//! pg:     SELECT CASE WHEN t.n > 1 THEN t.big ELSE t.x END AS c FROM t
-//! ```
 
 use super::words::Target;
 use super::{Names, Node};

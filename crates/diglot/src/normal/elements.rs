@@ -1,36 +1,4 @@
 //! The columns of a list or of a document's members, by what they mean.
-//!
-//! # Why
-//!
-//! The elements of a list parameter have one type on both pages. Those of a document are read in SQL's type on SQLite
-//! and as text, or as JSON, on Postgres; of a member that the project declares an array of texts, or of numbers, both
-//! read the same. `json_each` has a path for the member, Postgres an arrow.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n, e.value AS c FROM t JOIN json_each(t.doc, '$.tags') AS e ORDER BY t.id, e.key
-//! pg:     SELECT t.n, e.tag AS c FROM t CROSS JOIN LATERAL jsonb_array_elements_text(t.doc -> 'tags') WITH ORDINALITY AS e(tag, place) ORDER BY t.id, e.place
-//! sqlite: SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM json_each(t.doc, '$.sizes') AS e WHERE e.value = 3)
-//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM jsonb_array_elements_text(t.doc -> 'sizes') AS e(size) WHERE e.size::bigint = 3)
-//! sqlite: SELECT t.n AS c FROM t WHERE t.name IN (SELECT value FROM json_each(:names)) AND EXISTS (SELECT 1 FROM json_each(t.doc, '$.tags') AS e WHERE e.value = 'x')
-//! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY (:names) AND EXISTS (SELECT 1 FROM jsonb_array_elements_text(t.doc -> 'tags') AS e WHERE e = 'x')
-//! sqlite: SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n AND u.name = 'x') AND NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.big AND u.name = 'y')
-//! pg:     SELECT t.n AS c FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.big AND u.name = 'y') AND EXISTS (SELECT 1 FROM u WHERE u.n = t.n AND u.name = 'x')
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n, e.value AS c FROM t JOIN json_each(t.doc, '$.others') AS e ORDER BY t.id, e.key
-//! pg:     SELECT t.n, e.tag AS c FROM t CROSS JOIN LATERAL jsonb_array_elements_text(t.doc -> 'others') WITH ORDINALITY AS e(tag, place) ORDER BY t.id, e.place
-//! sqlite: SELECT t.n, e.value AS c FROM t JOIN json_each(t.doc, '$.sizes') AS e ORDER BY t.id, e.key
-//! pg:     SELECT t.n, e.tag AS c FROM t CROSS JOIN LATERAL jsonb_array_elements_text(t.doc -> 'sizes') WITH ORDINALITY AS e(tag, place) ORDER BY t.id, e.place
-//! sqlite: SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n AND u.name = 'x') AND NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.big AND u.name = 'y')
-//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n AND u.name = 'y') AND NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.big AND u.name = 'x')
-//! sqlite: SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n AND EXISTS (SELECT 1 FROM u AS v WHERE v.n = u.n + 1))
-//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n AND EXISTS (SELECT 1 FROM u AS v WHERE u.n = v.n + 1))
-//! ```
 
 use super::head::Path;
 use super::words::{Element, Read};

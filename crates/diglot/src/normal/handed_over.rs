@@ -1,33 +1,4 @@
 //! Rows that a write hands over, and rows that are read by its conditions.
-//!
-//! # Why
-//!
-//! A CTE of Postgres that deletes hands over the rows that it deletes: those of the table that fulfil its condition, which
-//! a statement of a SQLite unit reads before a later one deletes them. A CTE that inserts or updates hands over the row
-//! with the key that it was given, for each row of its sources: a later statement of a SQLite unit reads the table by
-//! that key, beside the same sources. In the other order SQLite would find no row, or not yet.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: INSERT INTO log (n) SELECT u.n FROM u WHERE u.name = 'x'; DELETE FROM u WHERE name = 'x'
-//! pg:     WITH gone AS (DELETE FROM u WHERE name = 'x' RETURNING n) INSERT INTO log (n) SELECT gone.n FROM gone
-//! sqlite: WITH seat AS (SELECT t.big FROM t WHERE t.id = :id) INSERT INTO u (n, name) SELECT 1, 'x' FROM seat WHERE true ON CONFLICT (n) DO UPDATE SET name = excluded.name; WITH seat AS (SELECT t.big FROM t WHERE t.id = :id) INSERT INTO log (n) SELECT u.n FROM seat CROSS JOIN u WHERE u.n = 1
-//! pg:     WITH seat AS (SELECT t.big FROM t WHERE t.id = :id), kept AS (INSERT INTO u (n, name) SELECT 1, 'x' FROM seat WHERE true ON CONFLICT (n) DO UPDATE SET name = excluded.name RETURNING u.n) INSERT INTO log (n) SELECT kept.n FROM kept
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: DELETE FROM u WHERE name = 'x'; INSERT INTO log (n) SELECT u.n FROM u WHERE u.name = 'x'
-//! pg:     WITH gone AS (DELETE FROM u WHERE name = 'x' RETURNING n) INSERT INTO log (n) SELECT gone.n FROM gone
-//! sqlite: INSERT INTO log (n) SELECT u.n FROM u WHERE u.name = 'y'; DELETE FROM u WHERE name = 'x'
-//! pg:     WITH gone AS (DELETE FROM u WHERE name = 'x' RETURNING n) INSERT INTO log (n) SELECT gone.n FROM gone
-//! sqlite: WITH seat AS (SELECT t.big FROM t WHERE t.id = :id) INSERT INTO log (n) SELECT u.n FROM seat CROSS JOIN u WHERE u.n = 1; WITH seat AS (SELECT t.big FROM t WHERE t.id = :id) INSERT INTO u (n, name) SELECT 1, 'x' FROM seat WHERE true ON CONFLICT (n) DO UPDATE SET name = excluded.name
-//! pg:     WITH seat AS (SELECT t.big FROM t WHERE t.id = :id), kept AS (INSERT INTO u (n, name) SELECT 1, 'x' FROM seat WHERE true ON CONFLICT (n) DO UPDATE SET name = excluded.name RETURNING u.n) INSERT INTO log (n) SELECT kept.n FROM kept
-//! sqlite: WITH seat AS (SELECT t.big FROM t WHERE t.id = :id) INSERT INTO u (n, name) SELECT 1, 'x' FROM seat WHERE true ON CONFLICT (n) DO UPDATE SET name = excluded.name; INSERT INTO log (n) SELECT u.n FROM u WHERE u.n = 1
-//! pg:     WITH seat AS (SELECT t.big FROM t WHERE t.id = :id), kept AS (INSERT INTO u (n, name) SELECT 1, 'x' FROM seat WHERE true ON CONFLICT (n) DO UPDATE SET name = excluded.name RETURNING u.n) INSERT INTO log (n) SELECT kept.n FROM kept
-//! ```
 
 use std::collections::BTreeSet;
 

@@ -1,32 +1,4 @@
 //! INSERT OR IGNORE, and ON CONFLICT DO NOTHING.
-//!
-//! # Why
-//!
-//! ON CONFLICT DO NOTHING passes over a row that breaks any unique key; where the table has one alone, naming it says
-//! the same. A key that the database numbers itself is not broken by a row that leaves it out. Both pass over a row that breaks a unique key, and neither passes over a broken foreign key. OR IGNORE also drops a
-//! row that breaks a CHECK or NOT NULL, so they are the same only where there is no CHECK and no NULL can come.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: INSERT OR IGNORE INTO u (n, name) VALUES (1, 'x')
-//! pg:     INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT DO NOTHING
-//! sqlite: INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT DO NOTHING
-//! pg:     INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT (n) DO NOTHING
-//! sqlite: INSERT INTO numbered (word) VALUES ('x') ON CONFLICT DO NOTHING
-//! pg:     INSERT INTO numbered (word) VALUES ('x') ON CONFLICT (word) DO NOTHING
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: INSERT INTO numbered (id, word) VALUES (1, 'x') ON CONFLICT DO NOTHING
-//! pg:     INSERT INTO numbered (id, word) VALUES (1, 'x') ON CONFLICT (word) DO NOTHING
-//! sqlite: INSERT OR IGNORE INTO u (n, name) SELECT t.n, t.note FROM t
-//! pg:     INSERT INTO u (n, name) SELECT t.n, t.note FROM t ON CONFLICT DO NOTHING
-//! sqlite: INSERT OR IGNORE INTO checked (n) VALUES (1)
-//! pg:     INSERT INTO checked (n) VALUES (1) ON CONFLICT DO NOTHING
-//! ```
 
 use super::Names;
 use crate::dialect::Both;

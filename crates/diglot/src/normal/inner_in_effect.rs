@@ -1,33 +1,4 @@
 //! A LEFT JOIN that a condition makes inner.
-//!
-//! # Why
-//!
-//! A row without a partner has NULL in the partner's columns. A condition that is not true for NULL drops it again, so
-//! the words LEFT and INNER give the same rows.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name = 'x'
-//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name = 'x'
-//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE (t.name, u.name) = ('x', 'y')
-//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE (t.name, u.name) = ('x', 'y')
-//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name = 'x' OR u.name > 'y'
-//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name = 'x' OR u.name > 'y'
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE t.name = 'x'
-//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE t.name = 'x'
-//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name = 'x' OR t.name = 'x'
-//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name = 'x' OR t.name = 'x'
-//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE (t.name, u.name) <> ('x', 'y')
-//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE (t.name, u.name) <> ('x', 'y')
-//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name IS NULL
-//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name IS NULL
-//! ```
 
 use crate::resolve::present_columns;
 use crate::tree::{Expr, JoinKind, Source};

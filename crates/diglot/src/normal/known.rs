@@ -1,39 +1,4 @@
 //! Values of which more is known: never NULL, a flag.
-//!
-//! # Why
-//!
-//! `max(a, b)` of SQLite is NULL as soon as one argument is, `greatest` of Postgres skips NULLs: they are the same when no
-//! argument can be NULL, and `COALESCE(max(a, b), a, b)` skips NULLs too. A flag is `= 1` on SQLite and itself, or
-//! `= TRUE`, on Postgres. A column is never NULL when Postgres declares it so, or the project that no program writes one; a
-//! field of a document when the project declares that none lacks it.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT max(t.n, 3) AS c FROM t
-//! pg:     SELECT greatest(t.n, 3) AS c FROM t
-//! sqlite: SELECT COALESCE(max(t.maybe, 3), t.maybe, 3) AS c FROM t
-//! pg:     SELECT greatest(t.maybe, 3) AS c FROM t
-//! sqlite: SELECT t.n AS c FROM t WHERE t.flag = 1
-//! pg:     SELECT t.n AS c FROM t WHERE t.flag
-//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', json_extract(t.doc, '$.hits') + 1)
-//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', to_jsonb((t.doc ->> 'hits')::bigint + 1))
-//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', t.n)
-//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', t.n::text::jsonb)
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT max(t.maybe, 3) AS c FROM t
-//! pg:     SELECT greatest(t.maybe, 3) AS c FROM t
-//! sqlite: SELECT t.n AS c FROM t WHERE t.flag = 0
-//! pg:     SELECT t.n AS c FROM t WHERE t.flag
-//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.deep.size', json_extract(t.doc, '$.deep.size') + 1)
-//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{deep,size}', to_jsonb((t.doc #>> '{deep,size}')::bigint + 1))
-//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', :name)
-//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', :name::text::jsonb)
-//! ```
 
 use super::head::{Extreme, Nulls, Path};
 use super::stored::Stored;

@@ -1,22 +1,4 @@
 //! NOT in front of a condition, and inside it.
-//!
-//! # Why
-//!
-//! Each step holds with NULL too: `NOT a = b` is `a <> b`, `NOT a < b` is `b <= a`, De Morgan's laws, NOT NOT.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE NOT (t.n = 1 OR t.maybe IS NULL)
-//! pg:     SELECT t.n AS c FROM t WHERE t.n <> 1 AND t.maybe IS NOT NULL
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE NOT (t.n = 1 OR t.maybe IS NULL)
-//! pg:     SELECT t.n AS c FROM t WHERE t.n <> 1 OR t.maybe IS NOT NULL
-//! ```
 
 use super::{Head, Node, Op, membership};
 use crate::source::Span;

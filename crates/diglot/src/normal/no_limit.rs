@@ -1,25 +1,4 @@
 //! A LIMIT that takes all rows.
-//!
-//! # Why
-//!
-//! A negative number of rows is no limit on SQLite, and NULL is none on Postgres, which refuses the one as SQLite refuses
-//! the other. A program that lets its callers leave the limit out chooses between a number and what means none.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t ORDER BY t.n LIMIT -1
-//! pg:     SELECT t.n AS c FROM t ORDER BY t.n
-//! sqlite: SELECT t.n AS c FROM t ORDER BY t.id LIMIT CASE WHEN :big > 0 THEN :big ELSE -1 END
-//! pg:     SELECT t.n AS c FROM t ORDER BY t.id LIMIT CASE WHEN :big > 0 THEN :big END
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t ORDER BY t.id LIMIT CASE WHEN :big > 0 THEN :big ELSE 1 END
-//! pg:     SELECT t.n AS c FROM t ORDER BY t.id LIMIT CASE WHEN :big > 0 THEN :big END
-//! ```
 
 use super::{Names, Node};
 use crate::dialect::Dialect;

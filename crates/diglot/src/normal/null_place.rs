@@ -1,27 +1,4 @@
 //! The place of NULL in an order, said by a key of its own.
-//!
-//! # Why
-//!
-//! `ORDER BY x IS NULL, x` has what is not NULL first, which is `x NULLS LAST`; with DESC behind the question, or with
-//! IS NOT NULL, the NULLs come first.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.name AS c FROM t ORDER BY t.maybe IS NULL, t.maybe, t.id
-//! pg:     SELECT t.name AS c FROM t ORDER BY t.maybe NULLS LAST, t.id
-//! sqlite: SELECT t.name AS c FROM t ORDER BY t.maybe DESC NULLS LAST, t.id
-//! pg:     SELECT t.name AS c FROM t ORDER BY t.maybe IS NULL, t.maybe DESC, t.id
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.name AS c FROM t ORDER BY t.maybe IS NULL, t.maybe, t.id
-//! pg:     SELECT t.name AS c FROM t ORDER BY t.maybe NULLS FIRST, t.id
-//! sqlite: SELECT t.name AS c FROM t ORDER BY t.maybe IS NULL, t.n, t.id
-//! pg:     SELECT t.name AS c FROM t ORDER BY t.maybe NULLS LAST, t.id
-//! ```
 
 use super::Names;
 use crate::tree::{ExprKind, OrderKey};

@@ -1,27 +1,4 @@
 //! A LIMIT that cuts nothing off.
-//!
-//! # Why
-//!
-//! Where a key of every table is given, there is one row at most, so `LIMIT 1` and its order say nothing. EXISTS asks
-//! for one row: no limit of one or more, and no order, changes its answer.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT u.name AS c FROM u WHERE u.n = :n LIMIT 1
-//! pg:     SELECT u.name AS c FROM u WHERE u.n = :n
-//! sqlite: SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n LIMIT 1)
-//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT u.name FROM u WHERE u.n = t.n)
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n LIMIT 0)
-//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n)
-//! sqlite: SELECT u.n AS c FROM u WHERE u.name = :name ORDER BY u.n LIMIT 1
-//! pg:     SELECT u.n AS c FROM u WHERE u.name = :name ORDER BY u.n
-//! ```
 
 use super::{Names, gate};
 use crate::tree::{Expr, ExprKind, Query};

@@ -1,25 +1,4 @@
 //! An aggregate over a derived table, and over the table itself.
-//!
-//! # Why
-//!
-//! A derived table that only chooses and orders rows shows an aggregate what the table shows it. Its order is the order
-//! in which the aggregate takes the rows, which Postgres writes inside the call.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT json_group_array(s.n) AS c FROM (SELECT t.n FROM t WHERE t.big > 3 ORDER BY t.n) AS s
-//! pg:     SELECT COALESCE(jsonb_agg(t.n ORDER BY t.n), '[]'::jsonb) AS c FROM t WHERE t.big > 3
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT json_group_array(s.n) AS c FROM (SELECT t.n FROM t ORDER BY t.n DESC) AS s
-//! pg:     SELECT COALESCE(jsonb_agg(t.n ORDER BY t.n), '[]'::jsonb) AS c FROM t
-//! sqlite: SELECT json_group_array(s.n) AS c FROM (SELECT t.n FROM t ORDER BY t.n LIMIT 3) AS s
-//! pg:     SELECT COALESCE(jsonb_agg(t.n ORDER BY t.n), '[]'::jsonb) AS c FROM t
-//! ```
 
 use std::collections::BTreeMap;
 

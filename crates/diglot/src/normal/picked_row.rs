@@ -1,25 +1,4 @@
 //! Rows that are picked by their key, whichever key that is.
-//!
-//! # Why
-//!
-//! `k IN (SELECT k FROM t …)` about rows of `t` means those rows, where no two of them have the same `k` and none has NULL.
-//! So a key of one page may face another key of the same table, and the row's number in SQLite.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: DELETE FROM numbered WHERE rowid IN (SELECT rowid FROM numbered WHERE word > 'b')
-//! pg:     DELETE FROM numbered WHERE word IN (SELECT word FROM numbered WHERE word > 'b')
-//! sqlite: DELETE FROM numbered WHERE id IN (SELECT id FROM numbered WHERE word > 'b')
-//! pg:     DELETE FROM numbered WHERE word IN (SELECT word FROM numbered WHERE word > 'b')
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: DELETE FROM t WHERE id IN (SELECT id FROM t WHERE n > 3)
-//! pg:     DELETE FROM t WHERE n IN (SELECT n FROM t WHERE n > 3)
-//! ```
 
 use super::words::Form;
 use super::{Head, Names, Node};

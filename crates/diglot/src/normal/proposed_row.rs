@@ -1,34 +1,4 @@
 //! A value that was to be inserted, by its column or as it was written.
-//!
-//! # Why
-//!
-//! Behind ON CONFLICT DO UPDATE `excluded.c` is what the statement has for the column c. Where that is one parameter or
-//! one number for all rows, writing it again says the same: in what is assigned, and in a condition. Inside of a
-//! calculation the column's type must not change the value, as that of a decimal does by rounding.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
-//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = u.name || excluded.name
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = u.name || :name
-//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name WHERE u.name <> :name
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name WHERE u.name <> excluded.name
-//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name::text) ON CONFLICT (n) DO UPDATE SET name = excluded.name
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :other
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
-//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = u.name
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
-//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name), (:m, :other) ON CONFLICT (n) DO UPDATE SET name = u.name || :name
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name), (:m, :other) ON CONFLICT (n) DO UPDATE SET name = u.name || excluded.name
-//! ```
 
 use super::{Head, Names, Node};
 use crate::schema::Schema;

@@ -1,26 +1,4 @@
 //! INSERT OR REPLACE of a whole row.
-//!
-//! # Why
-//!
-//! OR REPLACE deletes the row that is in the way and inserts the new one. Where the new row says every column, where one
-//! key alone can be in the way and no table refers to the row, what stands there afterwards is what ON CONFLICT DO UPDATE
-//! of every column leaves. A NULL for a column that has a default would become the default, and a trigger would tell.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: INSERT OR REPLACE INTO u (n, name) VALUES (:n, :name)
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: INSERT OR REPLACE INTO numbered (word) VALUES (:word)
-//! pg:     INSERT INTO numbered (word) VALUES (:word) ON CONFLICT (word) DO UPDATE SET word = excluded.word
-//! sqlite: INSERT OR REPLACE INTO u (n, name) VALUES (:n, :name)
-//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO NOTHING
-//! ```
 
 use super::Names;
 use super::ignored_conflict::only_key;

@@ -1,37 +1,4 @@
 //! A comparison of rows, column by column.
-//!
-//! # Why
-//!
-//! Both engines compare rows from the left: a later column decides only where all earlier ones are equal. A NULL on the
-//! way makes the answer unknown in either form. Rows are equal where all their columns are.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
-//! pg:     SELECT t.name AS c FROM t WHERE t.n > :n OR (t.n = :n AND t.big > :big)
-//! sqlite: SELECT t.name AS c FROM t WHERE t.n < :n OR (t.n = :n AND t.big <= :big)
-//! pg:     SELECT t.name AS c FROM t WHERE (t.n, t.big) <= (:n, :big)
-//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.maybe) = (:n, :maybe)
-//! pg:     SELECT t.name AS c FROM t WHERE t.maybe = :maybe AND t.n = :n
-//! sqlite: SELECT t.name AS c FROM t WHERE t.n <> 3 OR t.maybe <> 5
-//! pg:     SELECT t.name AS c FROM t WHERE (t.n, t.maybe) <> (3, 5)
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) = (:n, :big)
-//! pg:     SELECT t.name AS c FROM t WHERE t.n = :n OR t.big = :big
-//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) <> (:n, :big)
-//! pg:     SELECT t.name AS c FROM t WHERE t.n <> :n AND t.big <> :big
-//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) = (:n, :big)
-//! pg:     SELECT t.name AS c FROM t WHERE t.big = :n AND t.n = :big
-//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
-//! pg:     SELECT t.name AS c FROM t WHERE t.n > :n AND t.big > :big
-//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
-//! pg:     SELECT t.name AS c FROM t WHERE t.n > :n OR (t.n = :n AND t.big >= :big)
-//! ```
 
 use super::{Form, Names, Node, Op};
 use crate::source::Span;

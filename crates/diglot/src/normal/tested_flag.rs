@@ -1,37 +1,4 @@
 //! A condition that is asked whether it is true.
-//!
-//! # Why
-//!
-//! A condition is 1, 0 or NULL on SQLite: `IS 1` is IS TRUE, `IS NOT 1` is IS NOT TRUE, and so for 0 and FALSE. Of a
-//! condition that is never NULL, such as IS NULL, IS TRUE is the condition and IS NOT TRUE its opposite.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS NOT 1
-//! pg:     SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS NOT TRUE
-//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS 0
-//! pg:     SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS FALSE
-//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe ISNULL) IS NOT true
-//! pg:     SELECT t.n AS c FROM t WHERE true <> (t.maybe IS NULL)
-//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS DISTINCT FROM true
-//! pg:     SELECT t.n AS c FROM t WHERE NOT ((t.maybe > 0) IS NOT DISTINCT FROM true)
-//! sqlite: SELECT t.n AS c FROM t WHERE (t.n > 3) IS true
-//! pg:     SELECT t.n AS c FROM t WHERE t.n > 3
-//! sqlite: SELECT t.n AS c FROM t WHERE t.flag IS NOT true
-//! pg:     SELECT t.n AS c FROM t WHERE NOT t.flag
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS NOT true
-//! pg:     SELECT t.n AS c FROM t WHERE NOT (t.maybe > 0)
-//! sqlite: SELECT t.n IS true AS c FROM t
-//! pg:     SELECT t.n AS c FROM t
-//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS NOT 1
-//! pg:     SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS FALSE
-//! ```
 
 use super::{Names, Node, Op, negation};
 use crate::source::Span;

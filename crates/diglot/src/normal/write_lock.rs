@@ -1,29 +1,4 @@
 //! A row lock of a statement that writes.
-//!
-//! # Why
-//!
-//! SQLite knows no row locks: a statement that writes takes the write lock of the whole database before it reads, and
-//! keeps it until the transaction ends; it is refused when somebody has written since the transaction first read. Where
-//! the last statement of the SQLite page writes, what the page has read is still so: FOR UPDATE and FOR SHARE on
-//! Postgres ask for no more than that, and SKIP LOCKED has nothing to skip. A page that only reads holds nothing, so
-//! its lock stays a difference, unless `[locks]` says that whoever runs it is the writer (`as_writer`); so does NOWAIT,
-//! beside which SQLite waits.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: WITH seat AS (SELECT t.id FROM t WHERE t.n = 1) UPDATE t SET big = 2 WHERE t.id IN (SELECT seat.id FROM seat)
-//! pg:     WITH seat AS (SELECT t.id FROM t WHERE t.n = 1 FOR UPDATE SKIP LOCKED) UPDATE t SET big = 2 WHERE t.id IN (SELECT seat.id FROM seat)
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE t.id = :id
-//! pg:     SELECT t.n AS c FROM t WHERE t.id = :id FOR UPDATE
-//! sqlite: WITH seat AS (SELECT t.id FROM t WHERE t.n = 1) UPDATE t SET big = 2 WHERE t.id IN (SELECT seat.id FROM seat)
-//! pg:     WITH seat AS (SELECT t.id FROM t WHERE t.n = 1 FOR UPDATE NOWAIT) UPDATE t SET big = 2 WHERE t.id IN (SELECT seat.id FROM seat)
-//! ```
 
 use super::Names;
 use crate::tree::{Lock, Part, Statement};

@@ -1,35 +1,4 @@
 //! `jsonb_set(doc, '{a}', '[1]')` and `json_set(doc, '$.a', json('[1]'))`.
-//!
-//! # Why
-//!
-//! Postgres reads a literal that is set into a document as JSON: `'5'` is a number, `'"a"'` a text, `'[1]'` an array and
-//! `'null'` JSON's own null. SQLite sets a text as the text that it is, and a document where `json()` is around it.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT json_set(t.doc, '$.a', 5) AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', '5') AS c FROM t
-//! sqlite: SELECT json_set(t.doc, '$.a', 'x') AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', '"x"') AS c FROM t
-//! sqlite: SELECT json_set(t.doc, '$.a', json('[1]')) AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', '[1]') AS c FROM t
-//! sqlite: SELECT json_set(t.doc, '$.a', json('null')) AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', 'null') AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT json_set(t.doc, '$.a', '5') AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', '5') AS c FROM t
-//! sqlite: SELECT json_set(t.doc, '$.a', '[1]') AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', '[1]') AS c FROM t
-//! sqlite: SELECT json_set(t.doc, '$.a', 'null') AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', 'null') AS c FROM t
-//! sqlite: SELECT json_set(t.doc, '$.a', json('[1]')) AS c FROM t
-//! pg:     SELECT jsonb_set(t.doc, '{a}', '[2]') AS c FROM t
-//! ```
 
 use super::{Names, Node, json};
 use crate::tree::{Expr, ExprKind};

@@ -54,7 +54,7 @@ impl Run<'_> {
         let mut graph = locks::Graph::new(std::mem::take(&mut self.locks), &transactions, config.locks.as_ref());
         let excused = allowed.iter().filter(|(_, rule, _)| *rule == rule::LOCK_ORDER.name);
         graph.excuse(excused.map(|(name, ..)| (*name).to_owned()));
-        self.found.extend(rules::locked::check(config, &transactions, schema, &graph, &allowed));
+        self.found.extend(rules::lock::locked::check(config, &transactions, schema, &graph, &allowed));
         graph
     }
 

@@ -65,7 +65,7 @@ struct Outcome {
     texts: Vec<EmittedText>,
     stats: Stats,
     waived: Vec<compare::Waived>,
-    steps: Vec<rules::transaction::Step>,
+    steps: Vec<rules::lock::transaction::Step>,
     locks: Vec<locks::Run>,
     weighed: Vec<Weighed>,
     broken: Vec<codegen::Unknown>,

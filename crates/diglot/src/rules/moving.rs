@@ -1,7 +1,7 @@
 //! How long expressions give the same, as Postgres says of its functions and a migration of its own.
 
 use super::Context;
-use super::refused_types::types;
+use super::name::refused_types::types;
 use crate::engine::{Stability, UNKNOWN};
 use crate::tree::{Expr, ExprKind};
 

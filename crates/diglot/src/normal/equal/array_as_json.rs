@@ -1,28 +1,3 @@
-//! An array as JSON on Postgres, and the JSON array that SQLite keeps.
-//!
-//! # Why
-//!
-//! SQLite has no arrays: where Postgres has a column of them, SQLite keeps a JSON array in text. `to_json` writes one
-//! without spaces, also as text.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.words AS c FROM t
-//! pg:     SELECT to_json(t.words) AS c FROM t
-//! sqlite: SELECT t.words AS c FROM t
-//! pg:     SELECT CAST(to_json(t.words) AS text) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.words AS c FROM t
-//! pg:     SELECT array_to_string(t.words, ',') AS c FROM t
-//! sqlite: SELECT t.doc AS c FROM t
-//! pg:     SELECT CAST(t.doc AS text) AS c FROM t
-//! ```
-
 use super::super::{Names, Node};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

@@ -1,30 +1,3 @@
-//! CASE that does what COALESCE and NULLIF do.
-//!
-//! # Why
-//!
-//! `CASE WHEN x IS NULL THEN y ELSE x END` is `COALESCE(x, y)`, `CASE WHEN x = y THEN NULL ELSE x END` is
-//! `NULLIF(x, y)`. A value that is another one each time it is asked for is not taken for the same.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT CASE WHEN t.note IS NULL THEN 'none' ELSE t.note END AS c FROM t
-//! pg:     SELECT COALESCE(t.note, 'none') AS c FROM t
-//! sqlite: SELECT CASE WHEN t.note || 'a' IS NOT NULL THEN t.note || 'a' ELSE 'none' END AS c FROM t
-//! pg:     SELECT COALESCE(t.note || 'a', 'none') AS c FROM t
-//! sqlite: SELECT nullif(t.name, 'a') AS c FROM t
-//! pg:     SELECT CASE WHEN t.name = 'a' THEN NULL ELSE t.name END AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT CASE WHEN t.note IS NULL THEN 'none' ELSE t.name END AS c FROM t
-//! pg:     SELECT COALESCE(t.note, 'none') AS c FROM t
-//! sqlite: SELECT nullif(t.name, 'a') AS c FROM t
-//! pg:     SELECT CASE WHEN t.name = 'a' THEN t.name END AS c FROM t
-//! ```
-
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::tree::Expr;
 

@@ -1,26 +1,3 @@
-//! CONCAT of texts and a chain of `||`.
-//!
-//! # Why
-//!
-//! `concat` takes NULL for an empty text, `||` gives NULL: with `COALESCE(x, '')` for what may be NULL they are the same.
-//! What is no text is written in another way by each engine, so every argument must be one.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.name || '-' || COALESCE(t.note, '') AS c FROM t
-//! pg:     SELECT concat(t.name, '-', t.note) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.name || '-' || t.note AS c FROM t
-//! pg:     SELECT concat(t.name, '-', t.note) AS c FROM t
-//! sqlite: SELECT t.name || '-' || t.flag AS c FROM t
-//! pg:     SELECT concat(t.name, '-', t.flag) AS c FROM t
-//! ```
-
 use super::super::{Function, Head, Names, Node, Op};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

@@ -1,36 +1,3 @@
-//! Rows that are counted by a sum of ones.
-//!
-//! # Why
-//!
-//! A sum of 1 for some rows and 0 for the others counts those rows, and is NULL where there is no row at all: with 0 in
-//! that place it is `count(*)` with FILTER, and beside GROUP BY without it: a group has a row. A flag is 1 or 0 on SQLite.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT COALESCE(sum(t.flag), 0) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.flag) AS c FROM t
-//! sqlite: SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
-//! pg:     SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 ELSE 0 END), 0) AS c FROM t
-//! sqlite: SELECT t.n, sum(t.flag) AS c FROM t GROUP BY t.n
-//! pg:     SELECT t.n, count(*) FILTER (WHERE t.flag) AS c FROM t GROUP BY t.n
-//! sqlite: SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 END), 0) AS c FROM t
-//! pg:     SELECT count(CASE WHEN t.n > 3 THEN 1 END) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT sum(t.flag) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.flag) AS c FROM t
-//! sqlite: SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 2 ELSE 0 END), 0) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
-//! sqlite: SELECT COALESCE(sum(CASE WHEN t.maybe > 3 THEN 0 ELSE 1 END), 0) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.maybe <= 3) AS c FROM t
-//! sqlite: SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 ELSE 0 END), 1) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
-//! ```
-
 use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 

@@ -1,29 +1,3 @@
-//! COUNT of a column that is never NULL, and `count(*)`.
-//!
-//! # Why
-//!
-//! COUNT of an expression leaves out NULLs; where there are none it counts rows.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT count(t.n) AS c FROM t
-//! pg:     SELECT count(*) AS c FROM t
-//! sqlite: SELECT count(COALESCE(t.maybe, 3)) AS c FROM t
-//! pg:     SELECT count(CASE WHEN t.maybe IS NULL THEN 3 ELSE t.maybe END) AS c FROM t
-//! sqlite: SELECT count(json_extract(t.doc, '$.any')) AS c FROM t
-//! pg:     SELECT count(t.doc->>'any') AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT count(t.maybe) AS c FROM t
-//! pg:     SELECT count(*) AS c FROM t
-//! sqlite: SELECT count(DISTINCT json_extract(t.doc, '$.any')) AS c FROM t
-//! pg:     SELECT count(DISTINCT t.doc->>'any') AS c FROM t
-//! ```
-
 use super::super::{Function, Head, Names, Node, json};
 use crate::tree::{Expr, ExprKind};
 

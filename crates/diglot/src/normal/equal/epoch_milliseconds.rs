@@ -1,29 +1,3 @@
-//! Milliseconds since 1970, of a Julian day on SQLite and of the epoch on Postgres.
-//!
-//! # Why
-//!
-//! A Julian day is a double that is a little off, so SQLite must round before it cuts off; Postgres rounds in the cast.
-//! What is now stays the same while a statement of SQLite runs, as `statement_timestamp()` does on Postgres; `now()` is
-//! the beginning of the transaction there.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT CAST(round((julianday('2024-01-01 00:00:00.123') - 2440587.5) * 86400000.0) AS INTEGER) AS c
-//! pg:     SELECT (extract(epoch FROM timestamptz '2024-01-01 00:00:00.123+00') * 1000)::bigint AS c
-//! sqlite: SELECT CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) AS c
-//! pg:     SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS c
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) AS c
-//! pg:     SELECT (extract(epoch FROM now()) * 1000)::bigint AS c
-//! sqlite: SELECT CAST((julianday('2024-01-01 00:00:00.123') - 2440587.5) * 86400000.0 AS INTEGER) AS c
-//! pg:     SELECT (extract(epoch FROM timestamptz '2024-01-01 00:00:00.123+00') * 1000)::bigint AS c
-//! ```
-
 use super::super::words::Target;
 use super::super::{Form, Function, Names, Node, Op};
 use super::epoch_seconds::{extracted, moment};

@@ -1,31 +1,3 @@
-//! `unixepoch(x)` and the whole seconds of `extract(epoch FROM x)`.
-//!
-//! # Why
-//!
-//! Both count the seconds since 1970 in UTC. Postgres keeps the fraction and a cast rounds it, SQLite cuts it off: so
-//! `floor` stands on Postgres, unless a literal shows that there is no fraction. `strftime('%s', x)` is the same number
-//! as a text, which SQLite turns into a number beside an integer column and under a cast.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT unixepoch('2024-01-01 00:00:00') AS c
-//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00+00')::bigint AS c
-//! sqlite: SELECT t.n AS c FROM t WHERE t.big <= CAST(strftime('%s', '2024-01-01 00:00:00') AS INTEGER)
-//! pg:     SELECT t.n AS c FROM t WHERE t.big <= extract(epoch FROM timestamptz '2024-01-01 00:00:00Z')::bigint
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT unixepoch('2024-01-01 00:00:00.7') AS c
-//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00.7+00')::bigint AS c
-//! sqlite: SELECT unixepoch('2024-01-01 00:00:00') AS c
-//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00+02')::bigint AS c
-//! sqlite: SELECT unixepoch('2024-01-01 00:00:00') AS c
-//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00')::bigint AS c
-//! ```
-
 use super::super::words::Target;
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::dialect::Dialect;

@@ -1,28 +1,3 @@
-//! An aggregate of a CASE without ELSE, and of what FILTER lets through.
-//!
-//! # Why
-//!
-//! COUNT, SUM, MIN, MAX, AVG and TOTAL skip NULL, which is what the CASE gives for every other row. A count of what is
-//! never NULL counts rows.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT count(CASE WHEN t.n > 0 THEN 1 END) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.n > 0) AS c FROM t
-//! sqlite: SELECT max(t.n) FILTER (WHERE t.flag = 1) AS c FROM t
-//! pg:     SELECT max(CASE WHEN t.flag THEN t.n END) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT count(CASE WHEN t.n > 0 THEN 1 ELSE 0 END) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.n > 0) AS c FROM t
-//! sqlite: SELECT count(CASE WHEN t.n > 0 THEN t.maybe END) AS c FROM t
-//! pg:     SELECT count(*) FILTER (WHERE t.n > 0) AS c FROM t
-//! ```
-
 use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 

@@ -1,32 +1,3 @@
-//! The beginning of a text, by its length and by a function.
-//!
-//! # Why
-//!
-//! `starts_with(x, p)` of Postgres asks whether as many letters of x as p has are p, which is what
-//! `substr(x, 1, length(p)) = p` asks.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(:start)) = :start
-//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
-//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(t.note)) = t.note
-//! pg:     SELECT t.n AS c FROM t WHERE left(t.name, length(t.note)) = t.note
-//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, 3) = 'jé/'
-//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, 'jé/')
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 2, length(:start)) = :start
-//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
-//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, 3) = 'jo/x'
-//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, 'jo/x')
-//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(:start)) = :other
-//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
-//! ```
-
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::tree::Expr;
 

@@ -1,38 +1,3 @@
-//! Seconds since 1970 written as a date or a time of day in UTC.
-//!
-//! # Why
-//!
-//! `strftime` of SQLite has directives, `to_char` of Postgres has patterns; years, months, days, hours, minutes and seconds
-//! are the same numbers with the same zeros in front. `date`, `time` and `datetime` are formats of their own. SQLite counts
-//! in UTC; on Postgres `AT TIME ZONE 'UTC'` says so, or `pg_timezone` does for every session. Outside of the years 0 to
-//! 9999 they differ, which `time-out-of-range` tells.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT strftime('%Y-%m-%d', t.n, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.n) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS c FROM t
-//! sqlite: SELECT datetime(t.n, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.n) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') AS c FROM t
-//! sqlite: SELECT strftime('%Y-%m-%dT%H:%M', t.n, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.n) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI') AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT strftime('%Y-%m-%d', t.n, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.n), 'YYYY-MM-DD') AS c FROM t
-//! sqlite: SELECT strftime('%H:%M', t.n, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.n) AT TIME ZONE 'UTC', 'HH:MI') AS c FROM t
-//! sqlite: SELECT strftime('%Y-%m-%d', t.n, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.n) AT TIME ZONE 'UTC', 'YYYY-DD-MM') AS c FROM t
-//! sqlite: SELECT date(t.x, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.x) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS c FROM t
-//! sqlite: SELECT strftime('%Y-%m-%d', t.n, 'unixepoch') AS c FROM t
-//! pg:     SELECT to_char(to_timestamp(t.n) AT TIME ZONE 'UTC', 'YYYY-MM-DDThh') AS c FROM t
-//! ```
-
 use super::super::{Head, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};

@@ -1,30 +1,3 @@
-//! `lower(hex(b))` and `encode(b, 'hex')`, `hex(b)` and its capitals.
-//!
-//! # Why
-//!
-//! SQLite writes upper-case digits, Postgres lower-case ones. Of NULL SQLite's hex makes an empty text, so the bytes
-//! must not be NULL.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT lower(hex(t.bytes)) AS c FROM t
-//! pg:     SELECT encode(t.bytes, 'hex') AS c FROM t
-//! sqlite: SELECT hex(t.bytes) AS c FROM t
-//! pg:     SELECT upper(encode(t.bytes, 'hex')) AS c FROM t
-//! sqlite: SELECT lower(hex(t.id)) AS c FROM t
-//! pg:     SELECT encode(uuid_send(t.id), 'hex') AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT hex(t.bytes) AS c FROM t
-//! pg:     SELECT encode(t.bytes, 'hex') AS c FROM t
-//! sqlite: SELECT lower(hex(t.maybe_bytes)) AS c FROM t
-//! pg:     SELECT encode(t.maybe_bytes, 'hex') AS c FROM t
-//! ```
-
 use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 

@@ -1,28 +1,3 @@
-//! An id as a text with hyphens: cut and joined on SQLite, cast on Postgres.
-//!
-//! # Why
-//!
-//! SQLite keeps an id as 16 bytes and has no function for its usual spelling: 8, 4, 4, 4 and 12 digits in lower case.
-//! Postgres writes a uuid so, and without hyphens when they are replaced by nothing.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT substr(lower(hex(t.id)), 1, 8) || '-' || substr(lower(hex(t.id)), 9, 4) || '-' || substr(lower(hex(t.id)), 13, 4) || '-' || substr(lower(hex(t.id)), 17, 4) || '-' || substr(lower(hex(t.id)), 21) AS c FROM t
-//! pg:     SELECT t.id::text AS c FROM t
-//! sqlite: SELECT lower(hex(t.id)) AS c FROM t
-//! pg:     SELECT replace(t.id::text, '-', '') AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT substr(lower(hex(t.id)), 1, 8) || '-' || substr(lower(hex(t.id)), 9, 4) || '-' || substr(lower(hex(t.id)), 13, 4) || '-' || substr(lower(hex(t.id)), 17, 4) || substr(lower(hex(t.id)), 21) AS c FROM t
-//! pg:     SELECT t.id::text AS c FROM t
-//! sqlite: SELECT hex(t.id) AS c FROM t
-//! pg:     SELECT t.id::text AS c FROM t
-//! ```
-
 use super::super::words::Target;
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::dialect::Dialect;

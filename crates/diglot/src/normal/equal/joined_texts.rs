@@ -1,29 +1,3 @@
-//! GROUP_CONCAT and STRING_AGG.
-//!
-//! # Why
-//!
-//! Both join the texts of a group, leave out NULLs and give NULL of none. SQLite's separator is a comma unless it is
-//! written, and it makes texts of numbers by itself. Where the values are put in order by themselves the place of
-//! NULLs means nothing.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT group_concat(t.n ORDER BY t.n) AS c FROM t
-//! pg:     SELECT string_agg(t.n::text, ',' ORDER BY t.n) AS c FROM t
-//! sqlite: SELECT group_concat(s.maybe) AS c FROM (SELECT t.maybe FROM t ORDER BY t.maybe) AS s
-//! pg:     SELECT string_agg(t.maybe::text, ',' ORDER BY t.maybe) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT group_concat(t.name) AS c FROM t
-//! pg:     SELECT string_agg(t.name, ';') AS c FROM t
-//! sqlite: SELECT group_concat(s.name) AS c FROM (SELECT t.name FROM t ORDER BY t.name DESC) AS s
-//! pg:     SELECT string_agg(t.name, ',' ORDER BY t.name) AS c FROM t
-//! ```
-
 use super::super::words::Target;
 use super::super::{Form, Function, Head, Names, Node};
 use crate::dialect::Dialect;

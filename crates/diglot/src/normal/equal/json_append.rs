@@ -1,34 +1,3 @@
-//! One more element at the end of a JSON array.
-//!
-//! # Why
-//!
-//! `json_insert(d, '$[#]', v)` of SQLite puts an element behind the last one of an array, and leaves any other document as
-//! it is. `d || to_jsonb(v)` of Postgres makes an array of any other document, and NULL of NULL, so the project must declare
-//! that the column holds arrays, and the element must not be NULL. A real may be NaN, which is null in a document of SQLite
-//! and a text in one of Postgres.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', :name)
-//! pg:     UPDATE t SET list = t.list || to_jsonb(:name::text)
-//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.note)
-//! pg:     UPDATE t SET list = t.list || jsonb_build_array(t.note)
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.note)
-//! pg:     UPDATE t SET list = t.list || to_jsonb(t.note)
-//! sqlite: UPDATE t SET doc = json_insert(t.doc, '$[#]', :name)
-//! pg:     UPDATE t SET doc = t.doc || to_jsonb(:name::text)
-//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.x)
-//! pg:     UPDATE t SET list = t.list || to_jsonb(t.x)
-//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.doc)
-//! pg:     UPDATE t SET list = t.list || t.doc
-//! ```
-
 use super::super::{Form, Names, Node, json};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

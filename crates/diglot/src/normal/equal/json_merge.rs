@@ -1,31 +1,3 @@
-//! `json_patch` with an object that is built on the spot, and `||` on every level.
-//!
-//! # Why
-//!
-//! `json_patch` sets the members of a new object, whatever their names are; a member that is an object itself goes into
-//! the object that is there, or into a new one where there is none. Postgres does so when the level begins with the
-//! object that is there, if it is one, and else with `'{}'`. A value that is NULL would remove the member on SQLite.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT json_patch(t.doc, json_object(t.name, 'x')) AS c FROM t
-//! pg:     SELECT t.doc || jsonb_build_object(t.name, 'x'::text) AS c FROM t
-//! sqlite: SELECT json_patch(t.doc, json_object('a', json_object(t.name, 'x'))) AS c FROM t
-//! pg:     SELECT t.doc || jsonb_build_object('a', CASE WHEN jsonb_typeof(t.doc->'a') = 'object' THEN t.doc->'a' ELSE '{}' END || jsonb_build_object(t.name, 'x'::text)) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT json_patch(t.doc, json_object(t.name, t.note)) AS c FROM t
-//! pg:     SELECT t.doc || jsonb_build_object(t.name, t.note) AS c FROM t
-//! sqlite: SELECT json_patch(t.doc, json_object('a', json_object(t.name, 'x'))) AS c FROM t
-//! pg:     SELECT t.doc || jsonb_build_object('a', jsonb_build_object(t.name, 'x'::text)) AS c FROM t
-//! sqlite: SELECT json_patch(t.doc, t.words) AS c FROM t
-//! pg:     SELECT t.doc || t.doc AS c FROM t
-//! ```
-
 use super::super::head::Path;
 use super::super::words::{Read, Setting};
 use super::super::{Form, Function, Head, Names, Node, json};

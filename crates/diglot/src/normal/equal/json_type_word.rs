@@ -1,34 +1,3 @@
-//! Questions about the type of a JSON value: `json_type` and `jsonb_typeof`.
-//!
-//! # Why
-//!
-//! The engines have other words: `integer` and `real` are `number` on Postgres, `text` is `string`, `true` and `false`
-//! are `boolean`. A value equals JSON's `true` when its type is `true`. Both give NULL where there is no such value.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.n') IN ('integer', 'real')
-//! pg:     SELECT t.n AS c FROM t WHERE jsonb_typeof(t.doc->'n') = 'number'
-//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.done') = 'true'
-//! pg:     SELECT t.n AS c FROM t WHERE t.doc->'done' = 'true'::jsonb
-//! sqlite: SELECT CASE json_type(t.doc, '$.n') WHEN 'text' THEN 1 ELSE 2 END AS c FROM t
-//! pg:     SELECT CASE jsonb_typeof(t.doc->'n') WHEN 'string' THEN 1 ELSE 2 END AS c FROM t
-//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.n') IS NULL
-//! pg:     SELECT t.n AS c FROM t WHERE (t.doc->'n') IS NULL
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.n') = 'integer'
-//! pg:     SELECT t.n AS c FROM t WHERE jsonb_typeof(t.doc->'n') = 'number'
-//! sqlite: SELECT json_type(t.doc, '$.n') AS c FROM t
-//! pg:     SELECT jsonb_typeof(t.doc->'n') AS c FROM t
-//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.n') IS NULL
-//! pg:     SELECT t.n AS c FROM t WHERE (t.doc->>'n') IS NULL
-//! ```
-
 use super::super::words::{Read, Target};
 use super::super::{Form, Head, Names, Node, Op};
 use crate::tree::Expr;

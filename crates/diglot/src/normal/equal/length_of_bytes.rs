@@ -1,23 +1,3 @@
-//! LENGTH and OCTET_LENGTH of bytes.
-//!
-//! # Why
-//!
-//! Both count bytes. Of a text only one of them does.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT length(t.bytes) AS c FROM t
-//! pg:     SELECT octet_length(t.bytes) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT length(t.name) AS c FROM t
-//! pg:     SELECT octet_length(t.name) AS c FROM t
-//! ```
-
 use super::super::{Function, Names, Node};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

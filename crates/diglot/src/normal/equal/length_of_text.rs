@@ -1,23 +1,3 @@
-//! LENGTH, CHAR_LENGTH and CHARACTER_LENGTH of a text.
-//!
-//! # Why
-//!
-//! All count characters.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT length(t.name) AS c FROM t
-//! pg:     SELECT char_length(t.name) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT length(t.name) AS c FROM t
-//! pg:     SELECT octet_length(t.name) AS c FROM t
-//! ```
-
 use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 

@@ -1,6 +1,6 @@
-//! The registry of equivalences: every way in which two texts mean the same has a file with its documentation.
+//! The registry of equivalences: every way in which two texts mean the same has a page with its documentation.
 //!
-//! A file begins with its text for `cargo diglot explain`: a line that says what is the same, then why, pairs that
+//! A page is the text for `cargo diglot explain`: a line that says what is the same, then why, pairs that
 //! are the same, and, where some are near, pairs that are not. The tests compile every pair. A step sees an
 //! expression with the node that its parts make, and gives the node that both dialects share.
 
@@ -14,14 +14,14 @@ pub(super) use json_type_word::asked_kind;
 /// Puts one spelling into the common form; none where it is about something else.
 type Step = fn(&Names<'_>, &Expr, &Node) -> Option<Node>;
 
-/// Declares the modules of steps and lists them, with the files whose code needs more than one expression.
+/// Declares the modules of steps and lists them, with the pages of those whose code needs more than one expression.
 macro_rules! equivalences {
     (steps { $($module:ident = $name:literal,)* } elsewhere { $($path:literal = $other:literal,)* }) => {
         $(mod $module;)*
 
         /// All equivalences.
         pub const ALL: &[Rule] = &[
-            $(equivalence!($name, concat!(stringify!($module), ".rs")),)*
+            $(equivalence!($name, concat!(stringify!($module), ".md")),)*
             $(equivalence!($other, $path),)*
         ];
 
@@ -32,10 +32,8 @@ macro_rules! equivalences {
 
 macro_rules! equivalence {
     ($name:expr, $($path:tt)*) => {{
-        const SOURCE: &str = include_str!($($path)*);
-        const SUMMARY: [u8; text::summary_length(SOURCE)] = text::summary(SOURCE);
-        const DOC: [u8; text::doc_length(SOURCE)] = text::doc(SOURCE);
-        Rule { name: $name, summary: text::as_text(&SUMMARY), doc: text::as_text(&DOC) }
+        let (summary, doc) = text::cut(include_str!($($path)*));
+        Rule { name: $name, summary, doc }
     }};
 }
 
@@ -75,29 +73,29 @@ equivalences! {
         formatted_time = "formatted-time",
     }
     elsewhere {
-        "../asked_for_truth.rs" = "asked-for-truth",
-        "../common_type.rs" = "common-type",
-        "../elements.rs" = "elements",
-        "../ordered_rows.rs" = "ordered-rows",
-        "../inner_in_effect.rs" = "inner-in-effect",
-        "../ignored_conflict.rs" = "ignored-conflict",
-        "../known.rs" = "known-values",
-        "../membership.rs" = "membership",
-        "../negation.rs" = "negation",
-        "../no_limit.rs" = "no-limit",
-        "../no_offset.rs" = "no-offset",
-        "../null_place.rs" = "null-place",
-        "../one_of_each.rs" = "one-of-each",
-        "../one_row.rs" = "one-row",
-        "../picked_row.rs" = "picked-row",
-        "../proposed_row.rs" = "proposed-row",
-        "../replaced_row.rs" = "replaced-row",
-        "../row_comparison.rs" = "row-comparison",
-        "../tested_flag.rs" = "tested-flag",
-        "../write_lock.rs" = "write-lock",
-        "../written_document.rs" = "written-document",
-        "../handed_over.rs" = "handed-over",
-        "../../pipeline/constant.rs" = "constant-rows",
+        "../asked_for_truth.md" = "asked-for-truth",
+        "../common_type.md" = "common-type",
+        "../elements.md" = "elements",
+        "../ordered_rows.md" = "ordered-rows",
+        "../inner_in_effect.md" = "inner-in-effect",
+        "../ignored_conflict.md" = "ignored-conflict",
+        "../known.md" = "known-values",
+        "../membership.md" = "membership",
+        "../negation.md" = "negation",
+        "../no_limit.md" = "no-limit",
+        "../no_offset.md" = "no-offset",
+        "../null_place.md" = "null-place",
+        "../one_of_each.md" = "one-of-each",
+        "../one_row.md" = "one-row",
+        "../picked_row.md" = "picked-row",
+        "../proposed_row.md" = "proposed-row",
+        "../replaced_row.md" = "replaced-row",
+        "../row_comparison.md" = "row-comparison",
+        "../tested_flag.md" = "tested-flag",
+        "../write_lock.md" = "write-lock",
+        "../written_document.md" = "written-document",
+        "../handed_over.md" = "handed-over",
+        "../../pipeline/constant.md" = "constant-rows",
     }
 }
 

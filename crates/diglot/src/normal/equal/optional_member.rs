@@ -1,32 +1,3 @@
-//! A member of a document that is set when a value is given.
-//!
-//! # Why
-//!
-//! `jsonb_strip_nulls` takes a member without a value out of what is added, so the document stays as it is. SQLite says
-//! so with a CASE. A value that is a document itself may hold NULLs further down, which would be taken out too.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN doc ELSE json_set(doc, '$.size', :size) END
-//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
-//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NOT NULL THEN json_set(doc, '$.size', :size) ELSE doc END
-//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
-//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN doc ELSE json_set(doc, '$.size', :size) END
-//! pg:     UPDATE t SET doc = CASE WHEN CAST(:size AS bigint) IS NULL THEN doc ELSE jsonb_set(doc, '{size}', to_jsonb(CAST(:size AS bigint))) END
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: UPDATE t SET doc = json_set(doc, '$.size', :size)
-//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
-//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN doc ELSE json_set(doc, '$.size', :size) END
-//! pg:     UPDATE t SET doc = doc || jsonb_build_object('size', CAST(:size AS bigint))
-//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN '{}' ELSE json_set(doc, '$.size', :size) END
-//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
-//! ```
-
 use super::super::head::Path;
 use super::super::words::Setting;
 use super::super::{Form, Function, Head, Names, Node, Op};

@@ -1,25 +1,3 @@
-//! INSTR, STRPOS and POSITION.
-//!
-//! # Why
-//!
-//! All count characters from 1 and give 0 when the text is not there. POSITION names the part first.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT instr(t.name, 'x') AS c FROM t
-//! pg:     SELECT strpos(t.name, 'x') AS c FROM t
-//! sqlite: SELECT instr(t.name, 'x') AS c FROM t
-//! pg:     SELECT position('x' IN t.name) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT instr(t.name, 'x') AS c FROM t
-//! pg:     SELECT strpos('x', t.name) AS c FROM t
-//! ```
-
 use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 

@@ -1,26 +1,3 @@
-//! SUBSTR from a negative place, and RIGHT.
-//!
-//! # Why
-//!
-//! SQLite counts a negative start from the end, Postgres does not; RIGHT does. A text that is shorter comes back
-//! whole from both. Only a literal shows that the start is negative.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT substr(t.name, -3) AS c FROM t
-//! pg:     SELECT right(t.name, 3) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT substr(t.name, -3) AS c FROM t
-//! pg:     SELECT substr(t.name, -3) AS c FROM t
-//! sqlite: SELECT substr(t.name, -3, 2) AS c FROM t
-//! pg:     SELECT right(t.name, 3) AS c FROM t
-//! ```
-
 use super::super::{Form, Function, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::Expr;

@@ -1,24 +1,3 @@
-//! ROUND of a double on SQLite, and of a numeric on Postgres.
-//!
-//! # Why
-//!
-//! SQLite rounds a half away from zero, Postgres does so for numeric alone and rounds the half of a double to the even
-//! neighbour. Through numeric and back Postgres gives what SQLite gives.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT round(t.x) AS c FROM t
-//! pg:     SELECT round(t.x::numeric)::double precision AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT round(t.x) AS c FROM t
-//! pg:     SELECT round(t.x) AS c FROM t
-//! ```
-
 use super::super::words::Target;
 use super::super::{Form, Function, Names, Node};
 use crate::dialect::Dialect;

@@ -1,25 +1,3 @@
-//! SUBSTR and SUBSTRING.
-//!
-//! # Why
-//!
-//! Both cut from a character on, counted from 1. `SUBSTRING(x FROM a FOR b)` is another way to write the same.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT substr(t.name, 2, 3) AS c FROM t
-//! pg:     SELECT substring(t.name FROM 2 FOR 3) AS c FROM t
-//! sqlite: SELECT substr(t.name, 1, 3) AS c FROM t
-//! pg:     SELECT left(t.name, 3) AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT substr(t.name, 2, 3) AS c FROM t
-//! pg:     SELECT substring(t.name FROM 3 FOR 2) AS c FROM t
-//! ```
-
 use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 

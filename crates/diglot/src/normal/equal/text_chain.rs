@@ -1,23 +1,3 @@
-//! A chain of `||`, in brackets or not.
-//!
-//! # Why
-//!
-//! Texts are joined in their order, however the brackets stand.
-//!
-//! # The same
-//!
-//! ```text
-//! sqlite: SELECT t.name || ('-' || t.name) AS c FROM t
-//! pg:     SELECT t.name || '-' || t.name AS c FROM t
-//! ```
-//!
-//! # Not the same
-//!
-//! ```text
-//! sqlite: SELECT t.name || '-' || 'x' AS c FROM t
-//! pg:     SELECT t.name || 'x' || '-' AS c FROM t
-//! ```
-
 use super::super::{Names, Node, Op};
 use crate::tree::Expr;
 

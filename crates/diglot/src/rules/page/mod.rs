@@ -1,0 +1,6 @@
+//! How pages are written: their files, names, annotations and settings.
+
+lints! {
+    bad_guard = BAD_GUARD,
+    nested_comment = NESTED_COMMENT,
+}
