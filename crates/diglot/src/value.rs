@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::digest::hex;
 use crate::types::Base;
 
-pub use moment::{canonical, has_passed};
+pub use moment::canonical;
 pub use moment::{held, microseconds, spelled};
 
 /// Rows of values.

@@ -6,21 +6,20 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::cases::{Case, Row};
+use super::moments;
 use super::order::Order;
 use super::subject::Subject;
 use super::tables::{List, TableColumn};
 use diglot::dialect::Both;
 use diglot::page::Cardinality;
 use diglot::types::{Base, Of};
-use diglot::value::{Rows, Value, canonical, has_passed, microseconds, parse_uuid};
+use diglot::value::{Rows, Value, canonical, parse_uuid};
 
 /// Where both engines start to number new rows of a case. What they number from here on need not be the same: which
 /// of two rows is first is nobody's promise.
 pub const NEW_IDS: i64 = 1_900_000_000;
 /// More new rows than any case makes.
 pub(super) const NEW_IDS_END: i64 = NEW_IDS + 100_000;
-/// A time in milliseconds that no case holds and every clock has passed.
-const CLOCK_MS: i64 = 1_500_000_000_000;
 
 /// The rows of a table after a case, in the order of the subject's compared tables.
 pub type TableRows = Vec<Rows>;
@@ -80,15 +79,6 @@ impl Difference {
             _ => return None,
         };
         Some(of_lines(what, told(&sqlite), told(&pg)))
-    }
-}
-
-/// Whether it is a time that every clock has passed, and no case holds but for its own sake.
-fn is_late(value: &Value) -> bool {
-    match value {
-        Value::Int(ms) => *ms > CLOCK_MS,
-        Value::Text(text) => microseconds(text).is_some_and(|time| time > CLOCK_MS * 1000),
-        _ => false,
     }
 }
 
@@ -164,8 +154,10 @@ impl Subject {
             }
         };
         let mask = |rows: &Rows| masked_rows(rows, |at| names.get(at).is_some_and(|name| masked.contains(name)));
-        let (ours, theirs) = (mask(&ours), mask(&theirs));
-        if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
+        let (mut ours, mut theirs) = (mask(&ours), mask(&theirs));
+        let is_time =
+            |at: usize| self.columns.get(at).is_some_and(|(_, base)| base.as_ref().is_some_and(moments::is_time));
+        if let Some(columns) = self.rows_difference(&names, [&mut ours, &mut theirs], is_time) {
             return Some(of_rows(
                 "the rows differ",
                 labels.each_ref().map(Vec::as_slice),
@@ -243,12 +235,9 @@ impl Subject {
                         let Some(column) = columns.get(at) else { return value.clone() };
                         let value = match (&column.list, value) {
                             (Some(List::Separated(between)), Value::Text(text)) => split(text, between),
-                            _ => self.as_read(value, held(column)).unwrap_or_else(|_| value.clone()),
+                            _ => read(value, held(column)).unwrap_or_else(|_| value.clone()),
                         };
-                        let is_now = column.clock && matches!(value, Value::Int(ms) if ms > CLOCK_MS)
-                            || column.moving && is_late(&value);
                         match value {
-                            _ if is_now => Value::Other("now".into()),
                             Value::List(mut items) if matches!(column.list, Some(List::Table { .. })) => {
                                 items.sort_by(Value::compare);
                                 items.dedup();
@@ -262,8 +251,9 @@ impl Subject {
                 let rows: Rows = rows.iter().map(row).collect();
                 masked_rows(&rows, |at| names.get(at).is_some_and(|name| masked.contains(name)))
             };
-            let (ours, theirs) = (settle(ours), settle(theirs));
-            if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
+            let (mut ours, mut theirs) = (settle(ours), settle(theirs));
+            let is_time = |at: usize| columns.get(at).is_some_and(|column| moments::is_time(held(column)));
+            if let Some(columns) = self.rows_difference(&names, [&mut ours, &mut theirs], is_time) {
                 let what = format!("afterwards the rows of {} differ", table.name);
                 return Some(of_rows(
                     &what,
@@ -276,11 +266,20 @@ impl Subject {
         None
     }
 
-    /// A value as a column of a type shows it; the time of the run is the same whenever it is.
-    fn as_read(&self, value: &Value, base: &Base) -> Result<Value, String> {
-        let read = read(value, base)?;
-        let is_now = self.reads_clock && matches!(base, Base::Stored(stored) if stored.of.base().is_time());
-        Ok(if is_now && has_passed(&read) { Value::Other("a time of the run".to_owned()) } else { read })
+    /// The columns in which the rows differ, if they do. Times of the run are the same whenever it was, and are made so.
+    fn rows_difference(
+        &self,
+        names: &[&str],
+        answers: [&mut Rows; 2],
+        is_time: impl Fn(usize) -> bool,
+    ) -> Option<BTreeSet<String>> {
+        let [ours, theirs] = answers;
+        let columns = multiset_difference(names, ours, theirs)?;
+        if !self.reads_clock {
+            return Some(columns);
+        }
+        moments::settle([ours, theirs], is_time);
+        multiset_difference(names, ours, theirs)
     }
 
     /// The rows as the generated API shows them; what it would refuse is an error.
@@ -288,7 +287,7 @@ impl Subject {
         let row = |row: &Vec<Value>| -> Result<Vec<Value>, String> {
             let value = |(at, value): (usize, &Value)| match self.columns.get(at) {
                 Some(_) if self.spelled.contains(&at) => Ok(read(value, &Base::Json).unwrap_or_else(|_| value.clone())),
-                Some((name, Some(base))) => self.as_read(value, base).map_err(|error| format!("{name}: {error}")),
+                Some((name, Some(base))) => read(value, base).map_err(|error| format!("{name}: {error}")),
                 _ => Ok(value.clone()),
             };
             row.iter().enumerate().map(value).collect()

@@ -20,6 +20,7 @@ mod drawn;
 mod each;
 mod engines;
 mod known;
+mod moments;
 mod numbers;
 mod order;
 mod pg;

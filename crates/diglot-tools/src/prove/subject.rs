@@ -251,11 +251,7 @@ impl<'a> Prover<'a> {
             is_partial: true,
         };
         let mut subject = self.of("", nothing, around(&self.tables(), |name| words.contains(name)));
-        let reads_clock = CLOCKS.iter().any(|clock| words.contains(clock));
-        subject.reads_clock |= reads_clock;
-        for column in subject.compared.iter_mut().flat_map(|table| &mut table.columns) {
-            column.moving = reads_clock;
-        }
+        subject.reads_clock |= CLOCKS.iter().any(|clock| words.contains(clock));
         subject
     }
 

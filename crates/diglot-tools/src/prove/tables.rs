@@ -73,8 +73,6 @@ pub struct TableColumn {
     pub(super) generated: Both<bool>,
     /// The database's clock fills it when nobody does.
     pub(super) clock: bool,
-    /// A migration that runs may fill it from the clock.
-    pub(super) moving: bool,
     /// Postgres keeps 4 bytes of its floating-point numbers.
     pub(super) narrow: bool,
     /// Between which whole numbers a CHECK keeps it.
@@ -146,7 +144,6 @@ impl TableColumn {
             numbered: false,
             has_default: false,
             clock: false,
-            moving: false,
             generated: Both { sqlite: false, pg: false },
             narrow: false,
             range: None,
@@ -279,7 +276,6 @@ impl<'a> Tables<'a> {
             has_default: both.iter().any(|column| column.has_default),
             generated: Both { sqlite: is_generated(sqlite).is_some(), pg: is_generated(pg).is_some() },
             clock: both.iter().any(is_clock),
-            moving: false,
             narrow: pg.is_some_and(|column| is_real(&column.declared)),
             range: self.range(table, &first.name),
             list: self.list(table, &first.name),

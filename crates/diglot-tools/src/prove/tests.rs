@@ -197,13 +197,13 @@ fn tables_are_compared_without_clocks_and_columns_of_one_page() {
         vec![vec![names.iter().map(value).collect()]]
     };
     let answer = |tables: TableRows| Answer { result: Ok((Vec::new(), 1)), tables, taken: BTreeSet::new(), manner: "" };
-    let sqlite = answer(rows("done", 1_700_000_000_000));
-    assert_eq!(subject.compare(&none, &sqlite, &answer(rows("done", 1_700_000_000_009))), None);
-    let difference = subject.compare(&none, &sqlite, &answer(rows("ready", 1_700_000_000_000))).expect("a difference");
+    let sqlite = answer(rows("done", 1_796_000_000_000));
+    assert_eq!(subject.compare(&none, &sqlite, &answer(rows("done", 1_796_000_000_009))), None);
+    let difference = subject.compare(&none, &sqlite, &answer(rows("ready", 1_796_000_000_000))).expect("a difference");
     assert_eq!(difference.what, "afterwards the rows of job differ");
     let fewer = Answer {
         result: Ok((Vec::new(), 0)),
-        tables: rows("done", 1_700_000_000_000),
+        tables: rows("done", 1_796_000_000_000),
         taken: BTreeSet::new(),
         manner: "",
     };

@@ -5,9 +5,6 @@ use crate::types::{Base, Form, Of, Stored};
 
 const DAY: i64 = 86_400_000_000;
 
-/// The beginning of 2025. Data that is tried lies before it, so that a later time is one of the databases' clocks.
-const CLOCKS: i64 = 1_735_689_600_000_000;
-
 /// The microseconds since 1970 of `2024-01-31`, with or without ` 12:00:00` behind it, or of a time of day since midnight.
 pub fn microseconds(text: &str) -> Option<i64> {
     let text = ["Z", "+00:00", "+00"].iter().find_map(|utc| text.strip_suffix(utc)).unwrap_or(text);
@@ -54,11 +51,6 @@ pub fn canonical(value: &Value, stored: Stored) -> Option<Value> {
     };
     let unit = 1_000_000 / stored.form.units();
     Some(Value::Text(spelled(moment.div_euclid(unit) * unit)))
-}
-
-/// Whether a time in the one spelling is later than all data that is tried.
-pub fn has_passed(value: &Value) -> bool {
-    matches!(value, Value::Text(text) if microseconds(text).is_some_and(|moment| moment >= CLOCKS))
 }
 
 fn numbers(text: &str, between: char) -> Option<[i64; 3]> {

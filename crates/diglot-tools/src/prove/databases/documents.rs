@@ -29,7 +29,8 @@ impl Scene<'_> {
                 choices.insert(0, core(value));
             }
         }
-        if subject.related.contains(key) && !has_always {
+        let is_list = subject.fields.get(&(key.clone(), Vec::new())).is_some_and(|kind| kind.ends_with("[]"));
+        if subject.related.contains(key) && !has_always && !is_list {
             choices.extend(self.beside_others(key));
         }
         if nullable {
@@ -66,10 +67,9 @@ impl Scene<'_> {
         let mut paths = subject.paths.get(key).into_iter().flatten();
         // Whoever steps further into the items finds them put together of their members.
         let is_list = kind.is_some() || paths.clone().any(|path| path.first().is_some_and(|step| step == "*"));
-        if !is_list
-            || subject.objects.contains(key)
-            || paths.any(|path| path.len() > 1 || path.iter().any(|it| it != "*"))
-        {
+        let is_put_together =
+            subject.objects.contains(key) || paths.any(|path| path.len() > 1 || path.iter().any(|it| it != "*"));
+        if !is_list || is_put_together && kind.is_none() {
             return Vec::new();
         }
         let place = self.items(key).unwrap_or_else(|| key.clone());

@@ -355,6 +355,10 @@ fn a_list_has_no_item_one_two_and_the_same_twice() {
         lists.any(|list| list.len() == 2 && list[0] != list[1])
     };
     assert!(some(&subject, is_mixed));
+    let append =
+        ["UPDATE item SET doc = json_insert(doc, '$[#]', :t)", "UPDATE item SET doc = doc || to_jsonb(:t::text)"];
+    let grown = pair_with("generate = false\n[json]\n\"item.doc\" = \"text[]\"", ITEMS, append);
+    assert!(!some(&grown, |case| !rows(case, "item").iter().all(|row| row["doc"].to_string().starts_with('['))));
 }
 
 #[test]
