@@ -252,8 +252,8 @@ impl Subject {
                 masked_rows(&rows, |at| names.get(at).is_some_and(|name| masked.contains(name)))
             };
             let (mut ours, mut theirs) = (settle(ours), settle(theirs));
-            let is_time = |at: usize| columns.get(at).is_some_and(|column| moments::is_time(held(column)));
-            if let Some(columns) = self.rows_difference(&names, [&mut ours, &mut theirs], is_time) {
+            let column = |at: usize| moments::Column::of(columns.get(at).map(|column| held(column)), false);
+            if let Some(columns) = self.rows_difference(&names, [&mut ours, &mut theirs], column) {
                 let what = format!("afterwards the rows of {} differ", table.name);
                 return Some(of_rows(
                     &what,
@@ -271,14 +271,14 @@ impl Subject {
         &self,
         names: &[&str],
         answers: [&mut Rows; 2],
-        is_time: impl Fn(usize) -> bool,
+        column: impl Fn(usize) -> moments::Column,
     ) -> Option<BTreeSet<String>> {
         let [ours, theirs] = answers;
         let columns = multiset_difference(names, ours, theirs)?;
         if !self.reads_clock {
             return Some(columns);
         }
-        moments::settle([ours, theirs], is_time);
+        moments::settle([ours, theirs], column);
         multiset_difference(names, ours, theirs)
     }
 

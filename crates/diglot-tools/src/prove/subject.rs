@@ -17,7 +17,7 @@ use super::sorts::sorts_text;
 use super::tables::{CLOCKS, Relations, Table, Tables};
 use super::touched::{around, touched};
 use super::union::Union;
-use super::unpromised::{reads_clock, rests_on_order, rests_on_zone};
+use super::unpromised::{clocked, reads_clock, rests_on_order, rests_on_zone};
 use super::uses::{Key, Uses, uses};
 use diglot::config::{Assume, Config};
 use diglot::dialect::{Both, Dialect};
@@ -96,6 +96,8 @@ pub struct Subject {
     pub(super) keys: Both<Option<Vec<usize>>>,
     /// Whether what it writes or answers may be the time of the run.
     pub(super) reads_clock: bool,
+    /// The columns of the result that a page works out of the clock.
+    pub(super) clocked: BTreeSet<usize>,
     /// The table and its columns by which both pages sort the rows of that table alone.
     pub(super) sorted: Option<(String, Vec<String>)>,
     /// Tables to whose rows it gives their numbers itself.
@@ -332,6 +334,7 @@ impl<'a> Prover<'a> {
             sorted: order::sorted(&trees.sqlite).filter(|keys| order::sorted(&trees.pg).as_ref() == Some(keys)),
             keys: trees.each_ref().map(order::keys),
             reads_clock,
+            clocked: trees.iter().flat_map(clocked).collect(),
             numbers,
             fresh,
             again: bound_again(&trees),

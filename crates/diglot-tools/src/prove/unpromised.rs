@@ -2,6 +2,8 @@
 //!
 //! What is too much here costs a second run, and what is missing a difference that nobody sees.
 
+use std::collections::BTreeSet;
+
 use super::tables::Tables;
 use super::uses::tells_time;
 use diglot::dialect::Both;
@@ -83,6 +85,16 @@ pub(super) fn reads_clock(trees: &Both<Statement>, tables: &Tables<'_>) -> bool 
     trees.iter().any(|tree| {
         tree.exprs().into_iter().any(tells_time) || tree.sources().into_iter().filter_map(Source::table).any(behind)
     })
+}
+
+/// The columns of a result that a page works out of the clock.
+pub(super) fn clocked(tree: &Statement) -> BTreeSet<usize> {
+    let Some(Body::Query(query)) = tree.result.and_then(|at| tree.parts.get(at)).map(|part| &part.body) else {
+        return BTreeSet::new();
+    };
+    let Rows::Select(select) = &query.rows else { return BTreeSet::new() };
+    let columns = select.columns.iter().enumerate();
+    columns.filter(|(_, column)| column.expr.exprs().into_iter().any(tells_time)).map(|(at, _)| at).collect()
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! An array as JSON on Postgres, and the JSON array that SQLite keeps.
+
 use super::super::{Names, Node};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

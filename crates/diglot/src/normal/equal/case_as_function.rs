@@ -1,3 +1,5 @@
+//! CASE that does what COALESCE and NULLIF do.
+
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::tree::Expr;
 

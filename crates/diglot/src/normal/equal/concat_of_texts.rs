@@ -1,3 +1,5 @@
+//! CONCAT of texts and a chain of `||`.
+
 use super::super::{Function, Head, Names, Node, Op};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

@@ -1,3 +1,5 @@
+//! Rows that are counted by a sum of ones.
+
 use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 

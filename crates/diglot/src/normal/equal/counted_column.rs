@@ -1,3 +1,5 @@
+//! COUNT of a column that is never NULL, and `count(*)`.
+
 use super::super::{Function, Head, Names, Node, json};
 use crate::tree::{Expr, ExprKind};
 

@@ -1,3 +1,5 @@
+//! A cast of a double to an integer on SQLite, and of its whole part on Postgres.
+
 use super::super::words::Target;
 use super::super::{Function, Names, Node};
 use crate::tree::Expr;

@@ -1,3 +1,5 @@
+//! Milliseconds since 1970, of a Julian day on SQLite and of the epoch on Postgres.
+
 use super::super::words::Target;
 use super::super::{Form, Function, Names, Node, Op};
 use super::epoch_seconds::{extracted, moment};

@@ -1,3 +1,5 @@
+//! `unixepoch(x)` and the whole seconds of `extract(epoch FROM x)`.
+
 use super::super::words::Target;
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::dialect::Dialect;

@@ -1,3 +1,5 @@
+//! An aggregate of a CASE without ELSE, and of what FILTER lets through.
+
 use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 

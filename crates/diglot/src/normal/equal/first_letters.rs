@@ -1,3 +1,5 @@
+//! The beginning of a text, by its length and by a function.
+
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::tree::Expr;
 

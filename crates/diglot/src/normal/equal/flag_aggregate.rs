@@ -1,3 +1,5 @@
+//! The greatest of flags, and whether one of them holds.
+
 use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 

@@ -1,3 +1,5 @@
+//! LIKE on SQLite and ILIKE on Postgres, of plain ASCII or under collation C.
+
 use std::collections::BTreeSet;
 
 use super::super::{Head, Names, Node};

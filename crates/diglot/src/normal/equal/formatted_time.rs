@@ -1,3 +1,5 @@
+//! Seconds since 1970 written as a date or a time of day in UTC.
+
 use super::super::{Head, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};

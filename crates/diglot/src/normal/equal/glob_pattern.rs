@@ -1,3 +1,5 @@
+//! GLOB on SQLite and LIKE on Postgres, with the pattern translated.
+
 use super::super::{Head, Names, Node};
 use crate::tree::Expr;
 

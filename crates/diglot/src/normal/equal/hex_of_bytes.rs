@@ -1,3 +1,5 @@
+//! `lower(hex(b))` and `encode(b, 'hex')`, `hex(b)` and its capitals.
+
 use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 

@@ -1,3 +1,5 @@
+//! An id as a text with hyphens: cut and joined on SQLite, cast on Postgres.
+
 use super::super::words::Target;
 use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::dialect::Dialect;

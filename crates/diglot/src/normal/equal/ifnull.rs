@@ -1,3 +1,5 @@
+//! IFNULL and COALESCE of two.
+
 use super::super::{Function, Names, Node};
 use crate::tree::Expr;
 

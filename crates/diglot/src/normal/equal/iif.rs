@@ -1,3 +1,5 @@
+//! IIF and CASE with one branch.
+
 use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::Expr;
 

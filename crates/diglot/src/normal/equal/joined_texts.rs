@@ -1,3 +1,5 @@
+//! GROUP_CONCAT and STRING_AGG.
+
 use super::super::words::Target;
 use super::super::{Form, Function, Head, Names, Node};
 use crate::dialect::Dialect;

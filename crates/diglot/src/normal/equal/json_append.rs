@@ -1,3 +1,5 @@
+//! One more element at the end of a JSON array.
+
 use super::super::{Form, Names, Node, json};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

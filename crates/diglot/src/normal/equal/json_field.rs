@@ -1,3 +1,5 @@
+//! A JSON field that `[json]` of `diglot.toml` gives a type.
+
 use super::super::words::Read;
 use super::super::{Head, Names, Node, json};
 use crate::tree::Expr;

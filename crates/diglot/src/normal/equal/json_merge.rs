@@ -1,3 +1,5 @@
+//! `json_patch` with an object that is built on the spot, and `||` on every level.
+
 use super::super::head::Path;
 use super::super::words::{Read, Setting};
 use super::super::{Form, Function, Head, Names, Node, json};

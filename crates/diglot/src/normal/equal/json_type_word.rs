@@ -1,3 +1,5 @@
+//! Questions about the type of a JSON value: `json_type` and `jsonb_typeof`.
+
 use super::super::words::{Read, Target};
 use super::super::{Form, Head, Names, Node, Op};
 use crate::tree::Expr;

@@ -1,3 +1,5 @@
+//! LENGTH and OCTET_LENGTH of bytes.
+
 use super::super::{Function, Names, Node};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;

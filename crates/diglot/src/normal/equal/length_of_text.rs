@@ -1,3 +1,5 @@
+//! LENGTH, CHAR_LENGTH and CHARACTER_LENGTH of a text.
+
 use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 

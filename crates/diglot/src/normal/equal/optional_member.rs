@@ -1,3 +1,5 @@
+//! A member of a document that is set when a value is given.
+
 use super::super::head::Path;
 use super::super::words::Setting;
 use super::super::{Form, Function, Head, Names, Node, Op};

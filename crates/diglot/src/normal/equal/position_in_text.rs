@@ -1,3 +1,5 @@
+//! INSTR, STRPOS and POSITION.
+
 use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 

@@ -1,3 +1,5 @@
+//! SUBSTR from a negative place, and RIGHT.
+
 use super::super::{Form, Function, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::Expr;

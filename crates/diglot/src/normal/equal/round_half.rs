@@ -1,3 +1,5 @@
+//! ROUND of a double on SQLite, and of a numeric on Postgres.
+
 use super::super::words::Target;
 use super::super::{Form, Function, Names, Node};
 use crate::dialect::Dialect;

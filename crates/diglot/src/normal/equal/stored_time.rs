@@ -1,3 +1,5 @@
+//! `unixepoch('now', '-1 hour')` and `now() - interval '1 hour'` beside a column of times.
+
 use super::super::words::Target;
 use super::super::{Function, Head, Names, Node};
 use crate::dialect::Dialect;

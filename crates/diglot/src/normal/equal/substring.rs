@@ -1,3 +1,5 @@
+//! SUBSTR and SUBSTRING.
+
 use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 

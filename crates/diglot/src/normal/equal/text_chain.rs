@@ -1,3 +1,5 @@
+//! A chain of `||`, in brackets or not.
+
 use super::super::{Names, Node, Op};
 use crate::tree::Expr;
 

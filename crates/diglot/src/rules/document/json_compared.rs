@@ -1,3 +1,5 @@
+//! A JSON document is compared as a whole.
+
 use crate::rules::Context;
 use crate::rules::look::{is_comparison, selects};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A member is set in a document that may be NULL.
+
 use crate::rules::Context;
 use crate::rules::look::bare;
 use crate::diagnostic::Diagnostic;

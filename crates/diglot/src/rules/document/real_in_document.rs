@@ -1,3 +1,5 @@
+//! A fraction is written into a document.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

@@ -1,3 +1,5 @@
+//! A row is inserted because another is not there.
+
 use crate::rules::Context;
 use crate::rules::look::{conjuncts, split, tables};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A difference is inserted into a column with a CHECK.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

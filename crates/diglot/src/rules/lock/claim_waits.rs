@@ -1,3 +1,5 @@
+//! A claim waits for another one.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

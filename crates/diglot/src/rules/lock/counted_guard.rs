@@ -1,3 +1,5 @@
+//! A write is guarded by a count.
+
 use crate::rules::Context;
 use crate::rules::look::{conjuncts, folds, tables};
 use crate::diagnostic::Diagnostic;

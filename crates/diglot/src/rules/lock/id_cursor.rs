@@ -1,3 +1,5 @@
+//! A cursor follows numbers that become visible out of order.
+
 use crate::rules::Context;
 use crate::rules::look::{branches, split};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A subquery that locks is run again, and its LIMIT with it.
+
 use crate::rules::Context;
 use crate::rules::look::{branches, tables};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! Rows of two tables are locked in one order here and in the other there.
+
 use std::collections::BTreeSet;
 
 use crate::config::Locks;

@@ -1,3 +1,5 @@
+//! A number is made from the greatest one so far.
+
 use crate::rules::Context;
 use crate::rules::look::{folds, inserted, tables};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A statement waits for a row and then decides by rows that it has not locked.
+
 use std::collections::BTreeSet;
 
 use crate::diagnostic::Diagnostic;

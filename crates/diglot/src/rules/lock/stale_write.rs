@@ -1,3 +1,5 @@
+//! A value is calculated from a row that was read without a lock.
+
 use crate::rules::Context;
 use crate::rules::look::{bare, sets, split, tables};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! Two reads of one transaction see different data.
+
 use super::transaction::Step;
 use super::unlocked_read::allow;
 use crate::diagnostic::Diagnostic;

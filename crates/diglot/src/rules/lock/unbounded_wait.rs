@@ -1,3 +1,5 @@
+//! A sweep waits for rows that somebody else has locked.
+
 use crate::config::{Locks, Transactions};
 use crate::diagnostic::Diagnostic;
 use crate::locks::Graph;

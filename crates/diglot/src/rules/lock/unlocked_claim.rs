@@ -1,3 +1,5 @@
+//! Rows are picked without a lock and then changed.
+
 use crate::rules::Context;
 use crate::rules::look::{asked, branches, read_from, split, tables};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A write depends on a condition that was asked without a lock.
+
 use crate::rules::Context;
 use crate::rules::look::{asked, branches, split, tables};
 use super::unlocked_claim::asks_again;

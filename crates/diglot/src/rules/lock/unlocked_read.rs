@@ -1,3 +1,5 @@
+//! A transaction reads a row without a lock and changes it later.
+
 use super::transaction::Step;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

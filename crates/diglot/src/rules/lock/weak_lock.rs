@@ -1,3 +1,5 @@
+//! A row is asked for its state and locked for its key alone.
+
 use crate::rules::Context;
 use crate::rules::look::{asked, branches, split};
 use crate::diagnostic::Diagnostic;

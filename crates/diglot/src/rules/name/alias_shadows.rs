@@ -1,3 +1,5 @@
+//! An alias has the name of a column that is grouped by.
+
 use crate::rules::Context;
 use crate::rules::look::selects;
 use crate::diagnostic::Diagnostic;

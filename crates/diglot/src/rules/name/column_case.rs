@@ -1,3 +1,5 @@
+//! A column's name has capitals without quotes.
+
 use crate::rules::Context;
 use crate::rules::look::returning;
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! Values of different kinds meet.
+
 use crate::rules::Context;
 use crate::rules::look::is_comparison;
 use crate::diagnostic::Diagnostic;

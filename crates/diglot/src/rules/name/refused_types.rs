@@ -1,3 +1,5 @@
+//! Postgres has no such operator, function or cast for these types.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

@@ -1,3 +1,5 @@
+//! A function has the same name in both engines and another meaning.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

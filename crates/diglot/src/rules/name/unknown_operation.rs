@@ -1,3 +1,5 @@
+//! Nothing is known of a word.
+
 use std::collections::BTreeSet;
 
 use crate::rules::Context;

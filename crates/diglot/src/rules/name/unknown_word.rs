@@ -1,3 +1,5 @@
+//! A text is not among the words of its column.
+
 use crate::rules::{Context, look};
 use crate::diagnostic::Diagnostic;
 use crate::infer::handed::Handed;

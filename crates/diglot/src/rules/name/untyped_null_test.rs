@@ -1,3 +1,5 @@
+//! Postgres cannot tell the type of a parameter that it first sees in IS NULL.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! The type of a parameter decides, and nothing says what the program binds.
+
 use std::collections::BTreeMap;
 
 use crate::rules::Context;

@@ -1,3 +1,5 @@
+//! The same cast gives another width on each engine.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

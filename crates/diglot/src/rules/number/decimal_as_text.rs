@@ -1,3 +1,5 @@
+//! The digits of a decimal are ordered or calculated with on SQLite.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

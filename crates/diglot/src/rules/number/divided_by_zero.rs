@@ -1,3 +1,5 @@
+//! A divisor may be zero.
+
 use crate::rules::Context;
 use crate::rules::look::is_same;
 use crate::diagnostic::Diagnostic;

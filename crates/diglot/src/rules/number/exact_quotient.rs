@@ -1,3 +1,5 @@
+//! A quotient of whole numbers has a fraction on Postgres alone.
+
 use std::ptr;
 
 use crate::rules::Context;

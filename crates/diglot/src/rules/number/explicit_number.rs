@@ -1,3 +1,5 @@
+//! A value goes into a column that the database numbers.
+
 use crate::rules::Context;
 use crate::rules::look::inserted;
 use crate::diagnostic::Diagnostic;

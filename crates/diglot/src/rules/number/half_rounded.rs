@@ -1,3 +1,5 @@
+//! A half is rounded to the even number by one engine.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

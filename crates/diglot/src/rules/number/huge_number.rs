@@ -1,3 +1,5 @@
+//! A number does not fit into 64 bits.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! A whole number is compared with a fraction.
+
 use crate::rules::Context;
 use crate::rules::look::is_comparison;
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A calculation has 32 bits on Postgres.
+
 use crate::rules::Context;
 use crate::rules::look::Bounds;
 use crate::diagnostic::Diagnostic;

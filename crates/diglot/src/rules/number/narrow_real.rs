@@ -1,3 +1,5 @@
+//! Postgres's `real` keeps half of what SQLite's keeps.
+
 use crate::rules::Context;
 use crate::rules::look::is_comparison;
 use crate::diagnostic::Diagnostic;

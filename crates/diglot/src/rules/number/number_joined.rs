@@ -1,3 +1,5 @@
+//! A number is joined to a text.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! A number with a fraction goes into an integer column.
+
 use crate::rules::Context;
 use crate::rules::look::is_integer;
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A shift may be by more bits than there are.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! A text is cast to a number.
+
 use crate::rules::Context;
 use crate::rules::look::is_integer;
 use crate::diagnostic::Diagnostic;

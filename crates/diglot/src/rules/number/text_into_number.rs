@@ -1,3 +1,5 @@
+//! A text goes into a column of numbers.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! What a unit requires does not guard it.
+
 use std::collections::BTreeSet;
 
 use crate::rules::Context;

@@ -1,3 +1,5 @@
+//! A comment holds the beginning of another.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! A recursive query ends only because nobody reads on.
+
 use crate::rules::Context;
 use crate::rules::look::branches;
 use crate::diagnostic::Diagnostic;

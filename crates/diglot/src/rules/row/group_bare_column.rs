@@ -1,3 +1,5 @@
+//! A column is neither grouped nor aggregated.
+
 use crate::rules::Context;
 use crate::rules::look::selects;
 use crate::diagnostic::Diagnostic;

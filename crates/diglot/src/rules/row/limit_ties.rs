@@ -1,3 +1,5 @@
+//! A LIMIT ends between rows that nothing tells apart.
+
 use crate::rules::Context;
 use crate::rules::look::{bare, ordered_below, tied};
 use crate::diagnostic::Diagnostic;

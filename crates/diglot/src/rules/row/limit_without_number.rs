@@ -1,3 +1,5 @@
+//! A LIMIT may be something else than a number of rows.
+
 use crate::rules::Context;
 use crate::rules::look::is_integer;
 use crate::diagnostic::Diagnostic;

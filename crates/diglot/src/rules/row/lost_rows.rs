@@ -1,3 +1,5 @@
+//! A unit of SQLite reads what an earlier statement returned and is gone.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

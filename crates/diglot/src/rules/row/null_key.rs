@@ -1,3 +1,5 @@
+//! NULL goes into a key.
+
 use crate::rules::Context;
 use crate::rules::look::stored;
 use crate::diagnostic::Diagnostic;

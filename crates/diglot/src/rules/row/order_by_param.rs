@@ -1,3 +1,5 @@
+//! Rows are ordered by a parameter.
+
 use crate::rules::Context;
 use crate::rules::look::bare;
 use crate::diagnostic::Diagnostic;

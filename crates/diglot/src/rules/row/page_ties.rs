@@ -1,3 +1,5 @@
+//! Rows that a page cannot tell apart.
+
 use crate::rules::Context;
 use crate::rules::look::tied;
 use crate::diagnostic::Diagnostic;

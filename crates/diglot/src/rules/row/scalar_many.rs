@@ -1,3 +1,5 @@
+//! A subquery that stands for one value may give several.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

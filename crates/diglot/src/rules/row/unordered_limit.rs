@@ -1,3 +1,5 @@
+//! A LIMIT has no ORDER BY.
+
 use crate::rules::Context;
 use crate::rules::look::ordered_below;
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A set operation gives its rows in no order.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::page::Cardinality;

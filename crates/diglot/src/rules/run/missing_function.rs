@@ -1,3 +1,5 @@
+//! A function is not there on this engine.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

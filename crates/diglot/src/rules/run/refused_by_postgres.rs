@@ -1,3 +1,5 @@
+//! A form of SQLite stands on the Postgres page.
+
 use crate::rules::Context;
 use crate::rules::look::{Word, assignments, branches};
 use crate::diagnostic::Diagnostic;

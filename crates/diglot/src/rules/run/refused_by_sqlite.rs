@@ -1,3 +1,5 @@
+//! A form of Postgres stands on the SQLite page.
+
 mod grammar;
 
 use crate::rules::Context;

@@ -1,3 +1,5 @@
+//! A CASE has an operand where the coordinator writes the statement anew.
+
 use crate::rules::Context;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;

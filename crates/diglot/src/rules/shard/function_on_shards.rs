@@ -1,3 +1,5 @@
+//! A function of the schema works on tables that are spread.
+
 use crate::rules::Context;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! Rows of INSERT … SELECT go by way of another node.
+
 use crate::rules::Context;
 use crate::rules::look::bare;
 use crate::rules::moving::is_volatile;

@@ -1,3 +1,5 @@
+//! An INSERT stands in WITH, or has a WITH.
+
 use crate::rules::Context;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;

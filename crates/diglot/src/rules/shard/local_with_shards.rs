@@ -1,3 +1,5 @@
+//! A table that is not spread meets tables that are.
+
 use crate::rules::Context;
 use super::shards::Shards;
 use crate::config::Placement;

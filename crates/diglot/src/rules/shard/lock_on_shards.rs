@@ -1,3 +1,5 @@
+//! Rows are locked on more than one shard.
+
 use crate::rules::Context;
 use crate::rules::look::branches;
 use super::shards::Shards;

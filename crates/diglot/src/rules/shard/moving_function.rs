@@ -1,3 +1,5 @@
+//! A function that is not IMMUTABLE stands where the engine does not take it.
+
 use crate::rules::Context;
 use crate::rules::moving::{less_stable, stability};
 use super::shards::Shards;

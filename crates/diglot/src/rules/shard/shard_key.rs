@@ -1,3 +1,5 @@
+//! A statement on a partitioned table does not pin its shard key.
+
 use std::collections::BTreeSet;
 
 use crate::rules::Context;

@@ -1,3 +1,5 @@
+//! The shard key of a row is changed.
+
 use crate::rules::Context;
 use crate::rules::look::{assignments, bare};
 use super::shards::Shards;

@@ -1,3 +1,5 @@
+//! Sources of one statement are on shards of different keys.
+
 use crate::rules::Context;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;

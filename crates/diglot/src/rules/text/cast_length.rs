@@ -1,3 +1,5 @@
+//! A cast has a length.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! Words of an enum are put in an order.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

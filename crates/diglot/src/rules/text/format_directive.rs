@@ -1,3 +1,5 @@
+//! The directives of format differ.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! A pattern of LIKE has a backslash.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

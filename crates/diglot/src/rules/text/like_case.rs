@@ -1,3 +1,5 @@
+//! LIKE takes small letters for capitals on one engine.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

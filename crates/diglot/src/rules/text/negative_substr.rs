@@ -1,3 +1,5 @@
+//! A position before the text means something else on each engine.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

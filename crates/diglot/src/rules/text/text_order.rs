@@ -1,3 +1,5 @@
+//! Texts are ordered by the rules of a language.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::infer::origin::query_outputs;

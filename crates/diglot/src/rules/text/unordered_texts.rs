@@ -1,3 +1,5 @@
+//! Texts are joined in no order.
+
 use crate::rules::Context;
 use crate::rules::look::selects;
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A flag or a fraction is written as a text.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! A time is sorted by that one page keeps in seconds.
+
 use crate::rules::Context;
 use crate::rules::look::is_comparison;
 use crate::diagnostic::Diagnostic;

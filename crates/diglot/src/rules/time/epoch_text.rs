@@ -1,3 +1,5 @@
+//! A time in text is compared with a number.
+
 use crate::rules::Context;
 use crate::rules::look::{is_comparison, is_integer};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! A time of the machine's zone.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

@@ -1,3 +1,5 @@
+//! A time of another form meets a column of times.
+
 use crate::rules::Context;
 use crate::rules::look::is_comparison;
 use crate::diagnostic::Diagnostic;

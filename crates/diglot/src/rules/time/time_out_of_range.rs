@@ -1,3 +1,5 @@
+//! A number may be no time that both engines write.
+
 use crate::rules::Context;
 use crate::rules::look::Bounds;
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! ON CONFLICT names no unique key.
+
 use std::collections::BTreeSet;
 
 use crate::rules::Context;

@@ -1,3 +1,5 @@
+//! A unique column is counted up or down in place.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::rule;

@@ -1,3 +1,5 @@
+//! DO UPDATE does not say which conflict it means.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;

@@ -1,3 +1,5 @@
+//! INSERT OR REPLACE deletes the row that is in the way.
+
 use crate::rules::Context;
 use crate::diagnostic::Diagnostic;
 use crate::normal::replaced_row::replaced;

@@ -1,3 +1,5 @@
+//! RETURNING reads the table that is being written.
+
 use crate::rules::Context;
 use crate::rules::look::{returning, tables};
 use crate::diagnostic::Diagnostic;

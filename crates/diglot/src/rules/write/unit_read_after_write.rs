@@ -1,3 +1,5 @@
+//! A later statement of a unit reads what an earlier one wrote.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::rules::Context;

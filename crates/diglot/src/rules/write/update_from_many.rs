@@ -1,3 +1,5 @@
+//! An UPDATE takes its values from one of several rows.
+
 use crate::rules::Context;
 use crate::rules::look::{read_from, split};
 use crate::diagnostic::Diagnostic;

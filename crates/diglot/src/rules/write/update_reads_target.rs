@@ -1,3 +1,5 @@
+//! An UPDATE reads the table that it changes.
+
 use crate::rules::Context;
 use crate::rules::look::{sets, tables};
 use crate::diagnostic::Diagnostic;

@@ -1,3 +1,5 @@
+//! An upsert names one key twice.
+
 use crate::rules::Context;
 use crate::rules::look::bare;
 use crate::diagnostic::Diagnostic;
