@@ -155,9 +155,9 @@ impl Subject {
         };
         let mask = |rows: &Rows| masked_rows(rows, |at| names.get(at).is_some_and(|name| masked.contains(name)));
         let (mut ours, mut theirs) = (mask(&ours), mask(&theirs));
-        let is_time =
-            |at: usize| self.columns.get(at).is_some_and(|(_, base)| base.as_ref().is_some_and(moments::is_time));
-        if let Some(columns) = self.rows_difference(&names, [&mut ours, &mut theirs], is_time) {
+        let base = |at: usize| self.columns.get(at).and_then(|(_, base)| base.as_ref());
+        let column = |at: usize| moments::Column::of(base(at), self.clocked.contains(&at));
+        if let Some(columns) = self.rows_difference(&names, [&mut ours, &mut theirs], column) {
             return Some(of_rows(
                 "the rows differ",
                 labels.each_ref().map(Vec::as_slice),
