@@ -1,4 +1,4 @@
-//! Pairs of eighteen domains, half of them equal and half drifted, that were written and run on both engines before the
+//! Pairs of seventeen domains, half of them equal and half drifted, that were written and run on both engines before the
 //! compiler was asked: how `check` answers them after `prepare`.
 //!
 //! `cargo test -p cargo-diglot --test cli unseen -- --ignored --nocapture` prints every wrong answer.
@@ -11,7 +11,7 @@ use crate::project::Project;
 const EXPECTED: &str = include_str!("unseen/expected.tsv");
 
 /// The folders beside this file, a project each.
-const DOMAINS: [&str; 18] = [
+const DOMAINS: [&str; 17] = [
     "library",
     "depot",
     "podcast",
@@ -29,10 +29,9 @@ const DOMAINS: [&str; 18] = [
     "hall",
     "water",
     "museum",
-    "forum",
 ];
 
-/// How many of 447 equal pairs may be an error, of 431 drifted ones pass without a word, and lack a database.
+/// How many of 401 equal pairs may be an error, of 391 drifted ones pass without a word, and lack a database.
 const MOST: [usize; 3] = [2, 0, 0];
 
 #[test]
