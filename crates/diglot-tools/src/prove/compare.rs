@@ -1,5 +1,6 @@
 //! Holds the answers of both engines against each other, as the declared types and the declared order say.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -131,19 +132,21 @@ impl Subject {
                 return Some(of_lines(
                     "SQLite fails and Postgres does not",
                     vec![ours.told()],
-                    lines(&labels.pg, theirs),
+                    lines(&labels.pg, &self.own(theirs)),
                 ));
             }
             [Ok((ours, _)), Err(theirs)] => {
                 return Some(of_lines(
                     "Postgres fails and SQLite does not",
-                    lines(&labels.sqlite, ours),
+                    lines(&labels.sqlite, &self.own(ours)),
                     vec![theirs.told()],
                 ));
             }
             [Ok((ours, _)), Ok((theirs, _))] => [ours, theirs],
         };
-        let [ours, theirs] = match [ours, theirs].map(|rows| self.as_shown(rows)) {
+        let is_masked = |at: usize| names.get(at).is_some_and(|name| masked.contains(name));
+        let is_told = self.tells_apart(ours, theirs, &is_masked);
+        let [ours, theirs] = match [ours, theirs].map(|rows| self.as_shown(&self.own(rows))) {
             [Err(_), Err(_)] => return None,
             [Ok(ours), Ok(theirs)] => [ours, theirs],
             [Err(words), Ok(rows)] => {
@@ -153,7 +156,7 @@ impl Subject {
                 return Some(of_lines("Postgres fails and SQLite does not", lines(&labels.sqlite, &rows), vec![words]));
             }
         };
-        let mask = |rows: &Rows| masked_rows(rows, |at| names.get(at).is_some_and(|name| masked.contains(name)));
+        let mask = |rows: &Rows| masked_rows(rows, &is_masked);
         let (mut ours, mut theirs) = (mask(&ours), mask(&theirs));
         let base = |at: usize| self.columns.get(at).and_then(|(_, base)| base.as_ref());
         let column = |at: usize| moments::Column::of(base(at), self.clocked.contains(&at));
@@ -165,7 +168,7 @@ impl Subject {
                 columns,
             ));
         }
-        let order = if self.tells_apart(&ours) { Order::Total } else { self.order_of(case) };
+        let order = if is_told { Order::Total } else { self.order_of(case) };
         if !order.agrees(&ours, &theirs) {
             return Some(of_lines(
                 "the order of the rows differs",
@@ -206,10 +209,10 @@ impl Subject {
         if rows.all(tells_apart) { Order::Total } else { self.order.clone() }
     }
 
-    /// Whether what either page sorts by tells all rows of an answer apart, so that their order is promised.
-    fn tells_apart(&self, rows: &Rows) -> bool {
-        let Both { sqlite: Some(ours), pg: Some(theirs) } = &self.keys else { return false };
-        let is_told = |keys: &Vec<usize>| {
+    /// Whether what either page sorts by tells all rows of its answer apart, so that their order is promised.
+    fn tells_apart(&self, ours: &Rows, theirs: &Rows, is_masked: &dyn Fn(usize) -> bool) -> bool {
+        let Both { sqlite: Some(our_keys), pg: Some(their_keys) } = &self.keys else { return false };
+        let is_told = |rows: &Rows, keys: &Vec<usize>| {
             let mut seen = BTreeSet::new();
             let key = |row: &Vec<Value>| {
                 let value = |at: &usize| match row.get(*at)? {
@@ -219,9 +222,18 @@ impl Subject {
                 };
                 keys.iter().map(value).collect::<Option<Vec<String>>>()
             };
-            !keys.is_empty() && rows.iter().all(|row| key(row).is_some_and(|key| seen.insert(key)))
+            let is_open = keys.is_empty() || keys.iter().any(|at| is_masked(*at));
+            !is_open && rows.iter().all(|row| key(row).is_some_and(|key| seen.insert(key)))
         };
-        is_told(ours) || is_told(theirs)
+        is_told(ours, our_keys) || is_told(theirs, their_keys)
+    }
+
+    /// The rows of the result alone.
+    fn own<'r>(&self, rows: &'r Rows) -> Cow<'r, Rows> {
+        if !self.shows_keys {
+            return Cow::Borrowed(rows);
+        }
+        Cow::Owned(rows.iter().map(|row| row.iter().take(self.columns.len()).cloned().collect()).collect())
     }
 
     fn tables_differ(&self, sqlite: &Answer, pg: &Answer, masked: &BTreeSet<&str>) -> Option<Difference> {

@@ -14,7 +14,7 @@ use super::uses::Looks;
 use diglot::types::{Base, Of};
 use diglot::value::Value;
 
-pub(super) use documents::{beside_others, leaves, whole_lists};
+pub(super) use documents::{beside_others, leaves, of_any_name, whole_lists};
 
 /// How far from the ordinary a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,6 +19,7 @@ mod domain;
 mod drawn;
 mod each;
 mod engines;
+mod keyed;
 mod known;
 mod moments;
 mod numbers;

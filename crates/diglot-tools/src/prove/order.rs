@@ -51,7 +51,7 @@ pub(super) fn keys(tree: &Statement) -> Option<Vec<usize>> {
 }
 
 /// Which column of the result each key of the order is.
-fn places(query: &Query) -> Vec<Option<usize>> {
+pub(super) fn places(query: &Query) -> Vec<Option<usize>> {
     let outputs = query_outputs(&query.rows);
     let place =
         |key: &Expr| outputs.iter().position(|output| key.span == output.expr.span || key.is_alike(&output.expr));

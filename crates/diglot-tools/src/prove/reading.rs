@@ -6,7 +6,9 @@ use super::subject::Subject;
 use super::tables::{Table, Tables};
 use super::uses::{Key, Looks, Uses};
 use diglot::dialect::Both;
-use diglot::tree::{Body, Expr, ExprKind, Part, Query, Rows, SourceKind, Statement};
+use diglot::infer::origin::Deep;
+use diglot::infer::walk;
+use diglot::tree::{Body, Expr, ExprKind, Part, Query, Rows, Source, SourceKind, Statement};
 use diglot::types::Base;
 use diglot::value::Value;
 
@@ -45,6 +47,11 @@ pub(super) struct Computation {
     /// The text before, between and behind the places where the value stands.
     pub(super) pieces: Vec<String>,
 }
+
+/// What numbers rows, or says how many there are.
+const COUNTING: [&str; 4] = ["count", "row_number", "rank", "dense_rank"];
+/// Through how many queries it is followed which tables rows come from; a recursive one would never end.
+const SOURCES: usize = 6;
 
 /// The greatest number of rows that is filled in because something counts them.
 const COUNTED: i64 = 120;
@@ -102,7 +109,7 @@ impl Reading {
         for tree in trees {
             reading.seats(tree, tables);
             reading.written(tree, filled);
-            tree.parts.iter().flat_map(Part::queries).for_each(|query| reading.counted(query));
+            reading.counted(tree);
         }
         reading.views(trees, tables, filled);
         filled.iter().for_each(|table| reading.computed(table, found));
@@ -173,31 +180,51 @@ impl Reading {
         }
     }
 
-    /// How many rows a query counts.
-    fn counted(&mut self, query: &Query) {
-        let mut numbers: Vec<i64> = Vec::new();
-        let number = |expr: &Expr| match &expr.bare().kind {
-            ExprKind::Number(text) => text.parse::<i64>().ok(),
+    /// How many rows a page counts: by a bound, in a group, in a window, or where a count or a rank meets a number.
+    fn counted(&mut self, tree: &Statement) {
+        let queries: Vec<&Query> = tree.parts.iter().flat_map(Part::queries).collect();
+        let ctes = queries.iter().flat_map(|query| &query.ctes).map(|(name, cte)| (name.as_str(), cte));
+        let parts = tree.parts.iter().filter_map(|part| match (&part.name, &part.body) {
+            (Some(name), Body::Query(query)) => Some((name.as_str(), query)),
             _ => None,
-        };
-        numbers.extend([&query.limit, &query.offset].into_iter().flatten().filter_map(number));
-        let Rows::Select(select) = &query.rows else { return };
-        if let Some(having) = &select.having {
-            let inner = having.exprs();
-            if inner.iter().any(|expr| matches!(&expr.kind, ExprKind::Call { name, .. } if name == "count")) {
+        });
+        let named: BTreeMap<&str, &Query> = ctes.chain(parts).collect();
+        let met = met_by_counts(tree);
+        for query in queries {
+            let Rows::Select(select) = &query.rows else { continue };
+            let mut numbers: Vec<i64> =
+                [&query.limit, &query.offset].into_iter().flatten().filter_map(number).collect();
+            let inner = select.having.iter().flat_map(Expr::exprs).collect::<Vec<_>>();
+            if inner.iter().any(|expr| counts(expr)) {
                 numbers.extend(inner.into_iter().filter_map(number));
             }
-        }
-        for expr in select.columns.iter().flat_map(|column| column.expr.exprs()) {
-            if let ExprKind::Call { over: Some(window), .. } = &expr.kind {
-                numbers.extend(window.bounds.iter().filter_map(number));
+            for expr in select.columns.iter().flat_map(|column| column.expr.exprs()) {
+                if let ExprKind::Call { over: Some(window), .. } = &expr.kind {
+                    numbers.extend(window.bounds.iter().filter_map(number));
+                }
+            }
+            if select.columns.iter().flat_map(|column| column.expr.exprs()).any(counts) {
+                numbers.extend(&met);
+            }
+            numbers.retain(|number| (1..=COUNTED).contains(number));
+            if !numbers.is_empty() {
+                self.crowd(&select.from, &numbers, &named, SOURCES);
             }
         }
-        numbers.retain(|number| (1..=COUNTED).contains(number));
-        if numbers.is_empty() {
-            return;
-        }
-        for source in &select.from {
+    }
+
+    /// As many rows as these numbers say, of the tables that a query reads and of those behind what it reads.
+    fn crowd(&mut self, from: &[Source], numbers: &[i64], named: &BTreeMap<&str, &Query>, depth: usize) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        for source in from {
+            let inner = match &source.kind {
+                SourceKind::Derived(query) => Some(&**query),
+                SourceKind::Cte(name) => named.get(name.as_str()).copied(),
+                _ => None,
+            };
+            if let Some(Rows::Select(select)) = inner.map(|query| &query.rows) {
+                self.crowd(&select.from, numbers, named, depth);
+            }
             let Some(name) = source.table() else { continue };
             let crowds = self.crowds.entry(name.to_owned()).or_insert_with(|| vec![0]);
             for count in numbers.iter().flat_map(|number| [number - 1, *number, number + 1, number - 2]) {
@@ -275,6 +302,41 @@ impl Reading {
             }
         }
     }
+}
+
+/// A number that is written out.
+fn number(expr: &Expr) -> Option<i64> {
+    match &expr.bare().kind {
+        ExprKind::Number(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Whether an expression is a number of rows, or the place of one among others.
+fn counts(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call { name, .. } if COUNTING.contains(&name.as_str()))
+}
+
+/// The numbers that a page holds against counts and ranks, whatever query makes these.
+fn met_by_counts(tree: &Statement) -> Vec<i64> {
+    let names = walk::sources(tree);
+    let is_counted = |expr: &Expr| {
+        expr.exprs().into_iter().any(|inner| {
+            let behind = if let Deep::Expr(behind) = names.deep(inner) { behind.exprs() } else { Vec::new() };
+            counts(inner) || behind.into_iter().any(counts)
+        })
+    };
+    let mut met = Vec::new();
+    for expr in tree.exprs() {
+        let ExprKind::Binary { op, left, right } = &expr.kind else { continue };
+        if !matches!(op.as_str(), "=" | "<>" | "<" | "<=" | ">" | ">=") {
+            continue;
+        }
+        for (side, other) in [(left, right), (right, left)] {
+            met.extend(number(other).filter(|_| is_counted(side)));
+        }
+    }
+    met
 }
 
 /// Whether an INSERT takes rows out.

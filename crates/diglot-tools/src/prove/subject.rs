@@ -34,8 +34,8 @@ use diglot::value::Value;
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {
     pub(super) config: &'a Config,
-    sources: &'a Sources,
-    compiled: &'a Compiled,
+    pub(super) sources: &'a Sources,
+    pub(super) compiled: &'a Compiled,
     pub(super) project: ReadProject<'a>,
     pub(super) relations: &'a Relations,
     /// What all statements hold columns against, and the words that CHECKs list.
@@ -94,6 +94,8 @@ pub struct Subject {
     pub(super) order: Order,
     /// The columns of the result by which each page sorts, if it does.
     pub(super) keys: Both<Option<Vec<usize>>>,
+    /// Whether its texts show what they sort by behind the columns of its result.
+    pub(super) shows_keys: bool,
     /// Whether what it writes or answers may be the time of the run.
     pub(super) reads_clock: bool,
     /// The columns of the result that a page works out of the clock.
@@ -115,6 +117,8 @@ pub struct Subject {
     pub(super) fields: BTreeMap<(Key, Vec<String>), String>,
     /// Documents that are objects, because it says something of their fields.
     pub(super) objects: BTreeSet<Key>,
+    /// Those of which each member is read, whatever its name.
+    pub(super) named: BTreeSet<Key>,
     /// Documents that meet others as a whole.
     pub(super) related: BTreeSet<Key>,
     /// The columns of its result that are documents as text, which whoever gets them parses.
@@ -333,6 +337,7 @@ impl<'a> Prover<'a> {
             order,
             sorted: order::sorted(&trees.sqlite).filter(|keys| order::sorted(&trees.pg).as_ref() == Some(keys)),
             keys: trees.each_ref().map(order::keys),
+            shows_keys: false,
             reads_clock,
             clocked: trees.iter().flat_map(clocked).collect(),
             numbers,
@@ -343,6 +348,7 @@ impl<'a> Prover<'a> {
             paths: BTreeMap::new(),
             fields: BTreeMap::new(),
             objects: BTreeSet::new(),
+            named: found.iter().flat_map(|uses| uses.named.iter().cloned()).collect(),
             related: BTreeSet::new(),
             assume: self.config.assume.clone(),
             impossible: self.config.prove.impossible.clone(),
@@ -351,6 +357,7 @@ impl<'a> Prover<'a> {
             reading: Arc::new(reading),
         };
         self.settle_pools(&mut subject, &trees, &found, &tables);
+        self.show_keys(&mut subject, &trees);
         subject
     }
 
@@ -496,7 +503,8 @@ impl<'a> Prover<'a> {
         });
         let params = given.iter().map(|name| (&subject.name, name, Key::Param(name.clone())));
         for (owner, name, key) in columns.chain(params) {
-            if self.config.prove.is_object(owner, name) || self.config.is_json_object(owner, name) {
+            let is_declared = self.config.prove.is_object(owner, name) || self.config.is_json_object(owner, name);
+            if is_declared || subject.named.contains(&key) {
                 subject.objects.insert(key.clone());
                 // Whoever steps into each of its elements steps into its members.
                 if let Some(paths) = subject.paths.get_mut(&key) {

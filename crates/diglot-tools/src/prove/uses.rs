@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
+use diglot::dialect::Dialect;
 use diglot::infer::origin::{Deep, Sources, query_outputs};
 use diglot::infer::walk;
 use diglot::tree::{
@@ -52,6 +53,8 @@ pub(super) struct Uses {
     pub(super) near: Vec<(Key, Value)>,
     /// Columns that are written, each with a parameter that is written there as it is.
     pub(super) stored: Vec<(Key, String)>,
+    /// Documents of which each member is read, whatever its name.
+    pub(super) named: BTreeSet<Key>,
     /// Documents that meet as a whole, or of which one is put onto the other.
     pub(super) beside: Vec<(Key, Key)>,
 }
@@ -72,9 +75,13 @@ pub(super) fn uses(tree: &Statement, lists: &BTreeSet<String>) -> Uses {
         }
     }
     tree.exprs().into_iter().for_each(|expr| reader.expr(expr));
+    tree.sources().into_iter().for_each(|source| reader.each(source));
     reader.looks();
     reader.uses
 }
+
+/// A step to the names of members, or the numbers of items, instead of to one of them.
+pub(super) const NAME: &str = "#";
 
 /// How deep an expression is followed to what it holds.
 const DEPTH: usize = 12;
@@ -117,6 +124,16 @@ impl<'t> Reader<'t> {
                 self.rows(right, targets);
             }
             Rows::Query(query) => self.rows(&query.rows, targets),
+        }
+    }
+
+    /// A document of which Postgres reads one member after the other has members of any name. SQLite reads lists so, too.
+    fn each(&mut self, source: &'t Source) {
+        let SourceKind::Function { name, args } = &source.kind else { return };
+        let name = name.strip_prefix("jsonb_").or_else(|| name.strip_prefix("json_"));
+        let is_each = matches!(name, Some("each" | "each_text" | "object_keys")) && self.tree.dialect == Dialect::Pg;
+        if let Some(document) = args.first().filter(|_| is_each).and_then(|document| self.key(document, DEPTH)) {
+            self.uses.named.insert(document);
         }
     }
 
@@ -166,7 +183,7 @@ impl<'t> Reader<'t> {
     }
 
     fn relate(&mut self, key: &Key, value: &'t Expr) {
-        if matches!(key, Key::Json(..)) {
+        if matches!(key, Key::Json(_, path) if path.last().is_none_or(|step| step != NAME)) {
             self.uses.paths.insert(key.clone());
         }
         if let Some(literal) = self.literal(value) {
@@ -317,7 +334,8 @@ impl<'t> Reader<'t> {
             }
             return match &list {
                 Key::Param(name) if self.lists.contains(name) => Some(list),
-                _ if column == "key" => None,
+                // Its name is no place in the document.
+                _ if column == "key" => Some(under(list, vec![NAME.into()])),
                 _ => Some(under(list, vec!["*".into()])),
             };
         }

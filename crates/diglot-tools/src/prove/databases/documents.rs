@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::scene::{Scene, core};
 use crate::prove::domain::{self, Choice, Tier};
 use crate::prove::pool::{self, ALWAYS};
-use crate::prove::uses::Key;
+use crate::prove::uses::{Key, NAME};
 use diglot::types::Base;
 use diglot::value::Value;
 
@@ -15,7 +15,7 @@ impl Scene<'_> {
     /// What a document is as a whole: put together of its members, or what a page has in full, or no object at all.
     pub(super) fn documents(&self, key: &Key, nullable: bool) -> Vec<Choice> {
         let subject = self.subject;
-        let mut choices = self.whole_lists(key);
+        let mut choices = if subject.named.contains(key) { self.of_any_name(key) } else { self.whole_lists(key) };
         if choices.is_empty() {
             choices.push(Choice { value: None, tier: Tier::Core });
         }
@@ -48,6 +48,29 @@ impl Scene<'_> {
             }
         });
         once
+    }
+
+    /// Objects whose members are read one after the other: of one and of two names, with the values that meet them.
+    fn of_any_name(&self, key: &Key) -> Vec<Choice> {
+        let subject = self.subject;
+        let below = |step: &str| Key::Json(Box::new(key.clone()), vec![step.to_owned()]);
+        let met = Some(below(NAME)).filter(|names| subject.pool_of.contains_key(names));
+        let met = met.map(|names| domain::choices(self.place(&names, &Base::Text, false))).unwrap_or_default();
+        let met = met.into_iter().filter(|choice| choice.tier == Tier::Core).filter_map(|choice| match choice.value {
+            Some(Value::Text(name)) => Some(name),
+            _ => None,
+        });
+        let mut names: Vec<String> = Vec::new();
+        for name in met.chain(["a", "b"].map(str::to_owned)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.truncate(2);
+        let items = self.items(key).unwrap_or_else(|| key.clone());
+        // What is declared of every member is declared of this one.
+        let kind = subject.fields.get(&(key.clone(), vec!["a".to_owned()])).map(String::as_str);
+        domain::of_any_name(&names, &domain::leaves(self.place(&items, &Base::Text, false), kind, false))
     }
 
     /// What is in a list, where something is known of it.

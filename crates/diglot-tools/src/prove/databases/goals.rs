@@ -203,12 +203,20 @@ impl<'t, 's> Page<'t, 's> {
                         whole.terms.push(Term::of("=", [self.term(expr, DEPTH), self.term(&output.expr, DEPTH)]));
                     }
                 }
+                // What holds where another condition does holds with it: `CASE WHEN a THEN b END` asks for both.
+                ExprKind::Case { operand: None, branches, otherwise } if is_guarded(branches, otherwise.as_deref()) => {
+                    for (when, then) in branches {
+                        self.condition(when, whole, arms);
+                        self.condition(then, whole, arms);
+                    }
+                }
                 _ => {
                     for inner in conjunct.exprs() {
                         if let ExprKind::Scalar(query) = &inner.kind {
                             self.query(query, whole, arms);
                         }
                     }
+                    self.cases(conjunct, arms);
                     whole.terms.push(self.term(conjunct, DEPTH));
                 }
             }
@@ -358,6 +366,9 @@ impl<'t, 's> Page<'t, 's> {
                 | "substring" | "left" | "abs",
                 args,
             ) => Term::of(name, args.iter().map(|arg| self.term(arg, depth))),
+            ("json_valid", [document]) => Term::of("json valid", [self.term(document, depth)]),
+            ("json_type", [document, path]) => Term::of("json type", [self.member(document, path, depth)]),
+            ("jsonb_typeof" | "json_typeof", [value]) => Term::of("json typeof", [self.term(value, depth)]),
             ("length" | "char_length", [text]) => Term::of("length", [self.term(text, depth)]),
             ("datetime" | "date" | "timezone" | "to_timestamp", [only]) => self.term(only, depth),
             _ => Term::Unknown,
@@ -378,6 +389,11 @@ fn tuples(op: &str, pairs: &[(Term, Term)]) -> Term {
         ("<>", pairs) => Term::of("not", [Term::of("and", pairs.iter().map(|pair| of("=", pair)))]),
         (op, pairs) => Term::of("and", pairs.iter().map(|pair| of(op, pair))),
     }
+}
+
+/// Whether a CASE has one branch, and nothing holds beside it.
+fn is_guarded(branches: &[(Expr, Expr)], otherwise: Option<&Expr>) -> bool {
+    branches.len() == 1 && otherwise.is_none_or(|other| matches!(other.kind, ExprKind::Null | ExprKind::Bool(false)))
 }
 
 fn alternatives<'t>(expr: &'t Expr, sides: &mut Vec<&'t Expr>) {

@@ -48,6 +48,8 @@ impl Term {
         match op {
             "and" | "or" => return connected(op == "and", args, of),
             "case" => return case(args, of),
+            // A document that is put together of its members is one.
+            "json valid" => return args.first()?.value(of).map_or(Some(Value::Bool(true)), |value| is_json(&value)),
             "coalesce" => return args.iter().map(|arg| arg.value(of)).find(|value| *value != Some(Value::Null))?,
             _ => {}
         }
@@ -95,6 +97,9 @@ fn truth(value: &Value) -> Option<bool> {
 }
 
 fn called(op: &str, values: &[Value]) -> Option<Value> {
+    if let ("json type" | "json typeof", [value]) = (op, values) {
+        return Some(kind(value, op == "json type").map_or(Value::Null, |kind| Value::Text(kind.to_owned())));
+    }
     let is_null = |value: &Value| matches!(value, Value::Null | Value::Json(Json::Null));
     let nulls = values.iter().any(is_null);
     match (op, values) {
@@ -126,9 +131,7 @@ fn called(op: &str, values: &[Value]) -> Option<Value> {
         ("lower", [value]) => Some(Value::Text(words(value)?.to_lowercase())),
         ("upper", [value]) => Some(Value::Text(words(value)?.to_uppercase())),
         ("length", [value]) => Some(Value::Int(i64::try_from(words(value)?.chars().count()).ok()?)),
-        ("trim" | "btrim", [value]) => Some(Value::Text(words(value)?.trim_matches(' ').to_owned())),
-        ("ltrim", [value]) => Some(Value::Text(words(value)?.trim_start_matches(' ').to_owned())),
-        ("rtrim", [value]) => Some(Value::Text(words(value)?.trim_end_matches(' ').to_owned())),
+        ("ltrim" | "rtrim" | "trim" | "btrim", [value, rest @ ..]) => trimmed(op, &words(value)?, rest),
         ("replace", [value, from, to]) => {
             let from = words(from).filter(|from| !from.is_empty())?;
             Some(Value::Text(words(value)?.replace(&from, &words(to)?)))
@@ -144,6 +147,44 @@ fn called(op: &str, values: &[Value]) -> Option<Value> {
         ("words", [value]) => Some(Value::Text(words(value)?)),
         _ => None,
     }
+}
+
+/// Whether a text is a document.
+fn is_json(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => Some(Value::Null),
+        Value::Text(text) => Some(Value::Bool(serde_json::from_str::<Json>(text).is_ok())),
+        Value::Json(_) => Some(Value::Bool(true)),
+        _ => None,
+    }
+}
+
+/// The word for the kind of a member, of SQLite or of Postgres; none of one that is not there.
+fn kind(value: &Value, is_sqlite: bool) -> Option<&'static str> {
+    let Value::Json(json) = value else { return None };
+    let (ours, theirs) = match json {
+        Json::Null => ("null", "null"),
+        Json::Bool(true) => ("true", "boolean"),
+        Json::Bool(false) => ("false", "boolean"),
+        Json::Number(number) if number.is_f64() => ("real", "number"),
+        Json::Number(_) => ("integer", "number"),
+        Json::String(_) => ("text", "string"),
+        Json::Array(_) => ("array", "array"),
+        Json::Object(_) => ("object", "object"),
+    };
+    Some(if is_sqlite { ours } else { theirs })
+}
+
+/// A text without the letters at its ends: spaces, or those that are named.
+fn trimmed(op: &str, text: &str, letters: &[Value]) -> Option<Value> {
+    let letters: Vec<char> = match letters {
+        [] => vec![' '],
+        [letters] => words(letters)?.chars().collect(),
+        _ => return None,
+    };
+    let text = if op == "rtrim" { text } else { text.trim_start_matches(&letters[..]) };
+    let text = if op == "ltrim" { text } else { text.trim_end_matches(&letters[..]) };
+    Some(Value::Text(text.to_owned()))
 }
 
 /// So many letters of a text from one on, or all of them.
@@ -255,6 +296,15 @@ mod tests {
         assert_eq!(holds(Term::of("=", [without, is(Value::Text("ac".into()))])), Some(true));
         let either = Term::of("or", [Term::of("=", [Term::Slot(3), is(Value::Int(3))]), is(Value::Bool(true))]);
         assert_eq!(holds(either), Some(true));
+        let bare = Term::of("ltrim", [Term::Slot(2), is(Value::Text("ba".into()))]);
+        assert_eq!(holds(Term::of("=", [bare, is(Value::Text("c".into()))])), Some(true));
+        // What is put together of its members is a document, and so is a text of one.
+        assert_eq!(holds(Term::of("json valid", [Term::Slot(3)])), Some(true));
+        assert_eq!(holds(Term::of("json valid", [Term::Slot(2)])), Some(false));
+        for (op, word) in [("json type", "integer"), ("json typeof", "number")] {
+            let kind = Term::of(op, [is(Value::Json(serde_json::json!(4)))]);
+            assert_eq!(holds(Term::of("=", [kind, is(Value::Text(word.into()))])), Some(true));
+        }
         let sum = Term::of("+", [Term::Slot(0), is(Value::Int(2))]);
         assert_eq!(holds(Term::of(">", [sum, is(Value::Real(4.5))])), Some(true));
     }

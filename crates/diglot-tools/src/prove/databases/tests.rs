@@ -1,5 +1,7 @@
 //! What the databases of a pair hold: each way in which two pages were seen to differ without a word.
 
+mod reached;
+
 use std::collections::BTreeMap;
 
 use crate::prove::{Case, Prover, Reach, Relations, Row, Subject};

@@ -84,6 +84,32 @@ pub(crate) fn beside_others(name: &str, leaves: &[Choice], is_free: bool) -> Vec
     all.0
 }
 
+/// Objects of no member, of one and of two: what the first has meets them first, and then every other value stands in one.
+pub(crate) fn of_any_name(names: &[String], leaves: &[Choice]) -> Vec<Choice> {
+    let values: Vec<(Tier, &Json)> = leaves
+        .iter()
+        .filter_map(|leaf| match &leaf.value {
+            Some(Value::Json(json)) => Some((leaf.tier, json)),
+            _ => None,
+        })
+        .collect();
+    let ([one, other], Some((&(_, first), rest))) = (names, values.split_first()) else { return Vec::new() };
+    let mut all = Choices::default();
+    let mut add = |tier: Tier, members: &[(&String, &Json)]| {
+        let object = members.iter().map(|(name, value)| ((*name).clone(), (*value).clone())).collect();
+        all.add(tier, [Value::Json(Json::Object(object))]);
+    };
+    add(Tier::Core, &[(one, first)]);
+    add(Tier::Core, &[]);
+    add(Tier::Core, &[(other, first)]);
+    add(Tier::Core, &[(one, first), (other, rest.first().map_or(first, |&(_, value)| value))]);
+    for &(tier, value) in rest {
+        add(tier, &[(one, value)]);
+        add(tier.max(Tier::More), &[(one, first), (other, value)]);
+    }
+    all.0
+}
+
 /// What nobody declares: as the page has it, the same as another kind, and any kind.
 fn free(place: Place<'_>, all: &mut Choices) {
     let base = match place.pool.literals.iter().chain(&place.pool.words).next() {

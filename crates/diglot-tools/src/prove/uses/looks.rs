@@ -208,7 +208,12 @@ impl<'t> Reader<'t> {
                     self.keys(order);
                 }
                 let look = if *distinct { called(name) | Looks::EQUAL } else { called(name) };
-                args.iter().for_each(|arg| self.mark(arg, look));
+                for (at, arg) in args.iter().enumerate() {
+                    // What stands in for NULL is not asked for it: a program gives a value there.
+                    let stands_in = matches!(name.as_str(), "coalesce" | "ifnull") && at + 1 == args.len();
+                    let is_given = stands_in && matches!(arg.bare().kind, ExprKind::Param(_));
+                    self.mark(arg, if is_given { look.without(Looks::NULLED) } else { look });
+                }
                 self.clocked(expr, look);
             }
             _ => {}
