@@ -145,7 +145,7 @@ fn a_statement_that_is_not_run_on_shards_says_so_once() {
         found(settings, OWN.schema, &page(line, read)).into_iter().map(|(rule, _)| rule).collect::<Vec<_>>()
     };
     let (everywhere, once) = ("ORDER BY id LIMIT 1 FOR UPDATE", "-- allow(shards): one server runs it\n");
-    assert_eq!(rules(spread, "", everywhere), ["lock-on-shards", "shard-key"]);
+    assert_eq!(rules(spread, "", everywhere), ["shard-key", "lock-on-shards"]);
     assert_eq!(rules(spread, once, everywhere), [""; 0]);
     assert_eq!(rules(spread, once, "WHERE part = :part"), ["unused-allow"]);
 }

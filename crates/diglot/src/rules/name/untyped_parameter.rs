@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::rules::Context;
-use crate::rules::look::{assignments, bare, inserted, returning};
+use crate::rules::look::{assignments, bare, inserted, is_comparison, returning};
 use crate::diagnostic::Diagnostic;
 use crate::rule;
 use crate::schema::Column;
@@ -160,14 +160,28 @@ fn beside_literals(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         }
         for (value, other) in [(left, right), (right, left)] {
             let is_narrow = matches!(&other.bare().kind, ExprKind::Number(text) if text.trim().parse::<i32>().is_ok());
-            // What meets a column of 32 bits is no wider anywhere else.
-            let is_held = matches!(context.holds(value), Some(Base::Int16 | Base::Int32));
-            if let Some(param) = context.untyped(value).filter(|_| is_narrow && !is_held) {
+            let is_open = |param: &&str| is_narrow && !is_held_in_32_bits(context, param);
+            if let Some(param) = context.untyped(value).filter(is_open) {
                 let finding = context.untyped_finding(param, value.span, "32 bits on Postgres, any on SQLite", "i64");
                 found.push(finding.help(format!("and cast it here: `CAST(:{param} AS bigint)`")));
             }
         }
     }
+}
+
+/// Whether a parameter is compared with a column of 32 bits: it is no wider anywhere else.
+fn is_held_in_32_bits(context: &Context<'_>, param: &str) -> bool {
+    let is_it = |expr: &Expr| matches!(&bare(expr).kind, ExprKind::Param(name) if name == param);
+    let is_narrow = |expr: &Expr| {
+        matches!(&bare(expr).kind, ExprKind::Column { .. })
+            && matches!(bare(expr).base(), Some(Base::Int16 | Base::Int32))
+    };
+    context.exprs.iter().any(|expr| match &expr.kind {
+        ExprKind::Binary { op, left, right } if is_comparison(op) => {
+            is_it(left) && is_narrow(right) || is_it(right) && is_narrow(left)
+        }
+        _ => false,
+    })
 }
 
 /// The numbers that a text leaves out.
