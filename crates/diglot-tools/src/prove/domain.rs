@@ -60,6 +60,9 @@ pub(super) struct Place<'a> {
 /// How many values of the core a place has; what is beyond is tried as *more*.
 const CORE: usize = 9;
 
+/// Which of the plain ids, and of the plain bytes, has letters among its hexadecimal digits, as those of most programs do.
+const LETTERS: usize = 12;
+
 /// Values in their order, each once.
 #[derive(Debug, Default)]
 pub(super) struct Choices(pub(super) Vec<Choice>);
@@ -148,7 +151,9 @@ fn of_type(place: Place<'_>, choices: &mut Choices) {
     let Place { pool, base, .. } = place;
     match base {
         Base::Text if place.id => {
-            choices.add(Tier::Core, (0..2).map(|at| pool::as_text_of_uuid(&pool::plain(&Base::Uuid, at))))
+            let id = |at| pool::as_text_of_uuid(&pool::plain(&Base::Uuid, at));
+            choices.add(Tier::Core, (0..2).map(id));
+            choices.add(Tier::More, [id(LETTERS)]);
         }
         Base::Bool => {
             let met = pool.literals.iter().filter_map(|value| value.clone().into_base(base));
@@ -170,6 +175,7 @@ fn of_type(place: Place<'_>, choices: &mut Choices) {
             choices.add(Tier::Core, pool.literals.iter().filter_map(|value| value.clone().into_base(base)));
             let more = usize::from(pool.looks.any(Looks::ORDERED));
             choices.add(Tier::Core, (0..2 + more).map(|at| pool::plain(base, at)));
+            choices.add(Tier::More, [pool::plain(base, LETTERS)]);
             if let Base::Enum(words) = base {
                 choices.add(Tier::More, words.words.iter().map(|word| Value::Text(word.clone())));
             }

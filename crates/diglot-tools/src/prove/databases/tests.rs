@@ -1,6 +1,7 @@
 //! What the databases of a pair hold: each way in which two pages were seen to differ without a word.
 
 mod reached;
+mod values;
 
 use std::collections::BTreeMap;
 
@@ -335,32 +336,6 @@ fn ordinary_databases_hold_nothing_that_an_assumption_excludes() {
     for (key, place) in wanted {
         assert!(found.iter().any(|(what, places)| what.key() == key && places.contains(place)), "{key}: {found:?}");
     }
-}
-
-#[test]
-fn a_list_has_no_item_one_two_and_the_same_twice() {
-    let subject = pair_with(
-        "generate = false\n[json]\n\"item.doc\" = \"text[]\"",
-        ITEMS,
-        [
-            "SELECT id FROM item WHERE EXISTS (SELECT 1 FROM json_each(doc) WHERE value = 'red')",
-            "SELECT id FROM item WHERE doc ? 'red'",
-        ],
-    );
-    for list in [serde_json::json!([]), serde_json::json!(["red"]), serde_json::json!(["red", "red"])] {
-        assert!(holds(&subject, "doc", &Value::Json(list.clone())), "{list}");
-    }
-    let is_mixed = |case: &Case| {
-        let docs = rows(case, "item").iter().filter_map(|row| row["doc"].clone().into_base(&diglot::types::Base::Json));
-        let mut lists = docs
-            .filter_map(|doc| if let Value::Json(serde_json::Value::Array(list)) = doc { Some(list) } else { None });
-        lists.any(|list| list.len() == 2 && list[0] != list[1])
-    };
-    assert!(some(&subject, is_mixed));
-    let append =
-        ["UPDATE item SET doc = json_insert(doc, '$[#]', :t)", "UPDATE item SET doc = doc || to_jsonb(:t::text)"];
-    let grown = pair_with("generate = false\n[json]\n\"item.doc\" = \"text[]\"", ITEMS, append);
-    assert!(!some(&grown, |case| !rows(case, "item").iter().all(|row| row["doc"].to_string().starts_with('['))));
 }
 
 #[test]
