@@ -156,7 +156,7 @@ impl Subject {
                 return Some(of_lines("Postgres fails and SQLite does not", lines(&labels.sqlite, &rows), vec![words]));
             }
         };
-        let mask = |rows: &Rows| masked_rows(rows, &is_masked);
+        let mask = |rows: &Rows| masked_rows(rows, is_masked);
         let (mut ours, mut theirs) = (mask(&ours), mask(&theirs));
         let base = |at: usize| self.columns.get(at).and_then(|(_, base)| base.as_ref());
         let column = |at: usize| moments::Column::of(base(at), self.clocked.contains(&at));
