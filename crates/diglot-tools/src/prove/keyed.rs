@@ -4,11 +4,12 @@
 //! text has its keys behind the columns of its result. They are in no comparison but that of the order.
 
 use super::order::{self, Order};
+use super::result;
 use super::subject::{Prover, Subject};
 use diglot::dialect::{Both, Dialect};
 use diglot::emitted::EmittedText;
 use diglot::source::Span;
-use diglot::tree::{Body, ExprKind, OrderKey, Rows, Statement};
+use diglot::tree::{ExprKind, OrderKey, Rows, Statement};
 
 /// What a page sorts by, where its text can show all of it.
 struct Keyed {
@@ -22,7 +23,7 @@ struct Keyed {
 
 /// What a page sorts by; none where it does not, and where a text that shows it would have other rows.
 fn keyed(tree: &Statement) -> Option<Keyed> {
-    let Body::Query(query) = &tree.parts.get(tree.result?)?.body else { return None };
+    let query = result::query(tree)?;
     let Rows::Select(select) = &query.rows else { return None };
     let end = select.columns.last()?.span;
     if query.order.is_empty() || select.distinct.is_some() {

@@ -29,6 +29,7 @@ mod pool;
 mod printed;
 mod random;
 mod reading;
+mod result;
 mod shrink;
 mod sorts;
 mod sqlite;

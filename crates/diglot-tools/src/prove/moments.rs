@@ -108,18 +108,16 @@ fn moment(value: &Value, at: usize, column: Column) -> Option<(Manner, i64)> {
 
 fn time(value: &Value, is_time: bool) -> Option<(Manner, i64)> {
     let is_late = |micros: &i64| CLOCKS.contains(&micros.div_euclid(1_000_000));
+    let in_units = |micros: &dyn Fn(i64) -> Option<i64>| {
+        [1_000_000, 1_000, 1].into_iter().find_map(|unit| Some((Manner::Unit(unit), micros(unit).filter(is_late)?)))
+    };
     match value {
         Value::Int(n) if (NEW_IDS..NEW_IDS_END).contains(n) => None,
-        Value::Int(n) => [1_000_000, 1_000, 1].into_iter().find_map(|unit| {
-            let micros = n.checked_mul(unit).filter(is_late)?;
-            Some((Manner::Unit(unit), micros))
-        }),
+        Value::Int(n) => in_units(&|unit| n.checked_mul(unit)),
         Value::Real(x) => {
             let of_days = (x - EPOCH_DAY) * 86_400.0 * 1e6;
-            let of = |micros: f64| Some(micros as i64).filter(is_late);
-            of(of_days).map(|micros| (Manner::Julian, micros)).or_else(|| {
-                [1_000_000, 1_000, 1].into_iter().find_map(|unit| Some((Manner::Unit(unit), of(x * unit as f64)?)))
-            })
+            let julian = Some(of_days as i64).filter(is_late).map(|micros| (Manner::Julian, micros));
+            julian.or_else(|| in_units(&|unit| Some((x * unit as f64) as i64)))
         }
         Value::Text(text) => {
             let micros = microseconds(text).filter(is_late)?;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::result;
 use super::tables::Table;
 use diglot::infer::origin::query_outputs;
-use diglot::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
+use diglot::tree::{Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
 
 /// What the order of rows means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +33,7 @@ impl Order {
 
 /// What the order of a page's rows means.
 pub(super) fn of(tree: &Statement, tables: &[Table]) -> Order {
-    let part = tree.result.and_then(|result| tree.parts.get(result));
-    let Some(Body::Query(query)) = part.map(|part| &part.body) else { return Order::Free };
+    let Some(query) = result::query(tree) else { return Order::Free };
     if query.order.is_empty() {
         return Order::Free;
     }
@@ -46,7 +46,7 @@ pub(super) fn of(tree: &Statement, tables: &[Table]) -> Order {
 
 /// The columns of the result by which a page sorts its rows; none where it does not.
 pub(super) fn keys(tree: &Statement) -> Option<Vec<usize>> {
-    let Body::Query(query) = &tree.parts.get(tree.result?)?.body else { return None };
+    let query = result::query(tree)?;
     (!query.order.is_empty()).then(|| places(query).into_iter().flatten().collect())
 }
 
@@ -68,7 +68,7 @@ fn plain(query: &Query) -> Option<(&Select, &Source, &str)> {
 
 /// The one table that is read, and its columns by which its rows are sorted.
 pub(super) fn sorted(tree: &Statement) -> Option<(String, Vec<String>)> {
-    let Body::Query(query) = &tree.parts.get(tree.result?)?.body else { return None };
+    let query = result::query(tree)?;
     let (select, source, table) = plain(query)?;
     if query.order.is_empty() || select.distinct.is_some() || !select.group.is_empty() {
         return None;

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
+use super::result;
 use diglot::config::{Config, JsonText};
-use diglot::tree::{Body, Expr, ExprKind, Rows, Statement};
+use diglot::tree::{Expr, ExprKind, Statement};
 use diglot::types::Base;
 
 fn is_printed(expr: &Expr) -> bool {
@@ -16,13 +17,7 @@ fn is_printed(expr: &Expr) -> bool {
 
 /// The columns of the result in which Postgres prints a document.
 pub(super) fn columns(config: &Config, pg: &Statement) -> BTreeSet<usize> {
-    let result = pg.result.and_then(|at| pg.parts.get(at)).map(|part| &part.body);
-    let Some(Body::Query(query)) = result.filter(|_| config.json_text == JsonText::Parsed) else {
-        return BTreeSet::new();
-    };
-    let Rows::Select(select) = &query.rows else { return BTreeSet::new() };
-    let printed = select.columns.iter().enumerate().filter(|(_, column)| is_printed(&column.expr));
-    printed.map(|(at, _)| at).collect()
+    if config.json_text == JsonText::Parsed { result::columns(pg, is_printed) } else { BTreeSet::new() }
 }
 
 /// The parameters that Postgres holds against a document that it prints.

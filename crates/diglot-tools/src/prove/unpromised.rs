@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::result;
 use super::tables::Tables;
 use super::uses::tells_time;
 use diglot::dialect::Both;
@@ -89,12 +90,7 @@ pub(super) fn reads_clock(trees: &Both<Statement>, tables: &Tables<'_>) -> bool 
 
 /// The columns of a result that a page works out of the clock.
 pub(super) fn clocked(tree: &Statement) -> BTreeSet<usize> {
-    let Some(Body::Query(query)) = tree.result.and_then(|at| tree.parts.get(at)).map(|part| &part.body) else {
-        return BTreeSet::new();
-    };
-    let Rows::Select(select) = &query.rows else { return BTreeSet::new() };
-    let columns = select.columns.iter().enumerate();
-    columns.filter(|(_, column)| column.expr.exprs().into_iter().any(tells_time)).map(|(at, _)| at).collect()
+    result::columns(tree, |expr| expr.exprs().into_iter().any(tells_time))
 }
 
 #[cfg(test)]
