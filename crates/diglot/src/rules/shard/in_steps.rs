@@ -1,31 +1,15 @@
 //! Whether a statement takes steps where its tables are spread, each of which is one task.
 
-use super::{
-    case_operand, function_on_shards, insert_by_way, insert_in_with, local_with_shards, lock_on_shards,
-    moving_function, shard_key, shards_differ,
-};
+use super::{LINTS, insert_by_way, insert_in_with};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::infer::PageOf;
 use crate::page::AnnotationKind;
 use crate::rule::{self, Rule};
-use crate::rules::{Check, Context, is_allowed_by};
+use crate::rules::{Context, is_allowed_by};
 use crate::source::{Sources, Span};
 use crate::steps::{self, Steps};
-
-/// What keeps a statement from being one task.
-const OF_SHARDS: [(Rule, Check); 9] = [
-    (rule::CASE_OPERAND, case_operand::check),
-    (rule::FUNCTION_ON_SHARDS, function_on_shards::check),
-    (rule::INSERT_BY_WAY, insert_by_way::check),
-    (rule::INSERT_IN_WITH, insert_in_with::check),
-    (rule::LOCAL_WITH_SHARDS, local_with_shards::check),
-    (rule::LOCK_ON_SHARDS, lock_on_shards::check),
-    (rule::MOVING_FUNCTION, moving_function::check),
-    (rule::SHARD_KEY, shard_key::check),
-    (rule::SHARDS_DIFFER, shards_differ::check),
-];
 
 /// What an INSERT does that one task does not.
 const CAUSES: [Rule; 2] = [rule::INSERT_BY_WAY, rule::INSERT_IN_WITH];
@@ -83,7 +67,7 @@ fn is_allowed(pages: &[&PageOf<'_>], name: &str) -> bool {
 
 /// Whether a rule is about shards.
 pub(in crate::rules) fn is_about_shards(name: &str) -> bool {
-    OF_SHARDS.iter().any(|(rule, _)| rule.name == name)
+    LINTS.iter().any(|lint| lint.rule.name == name)
 }
 
 /// The steps with what is allowed of them; or why there are none, and where that stands.
@@ -102,7 +86,7 @@ fn derived(
         let step = PageOf { raw: page.raw, tree: &tree, schema: page.schema };
         let context = Context::new(sources, config, &step, None, &[]);
         let mut found = Vec::new();
-        OF_SHARDS.iter().for_each(|(_, check)| check(&context, &mut found));
+        LINTS.iter().for_each(|lint| (lint.check)(&context, &mut found));
         for finding in found {
             if is_allowed(pages, finding.rule) {
                 allowed.push(finding);
