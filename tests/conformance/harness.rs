@@ -114,7 +114,7 @@ impl Harness {
     async fn postgres(url: &str, name: &str) -> Self {
         let template = template(url).await;
         let server = PgPool::connect(url).await.expect("the server answers");
-        let creating = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        let creating = format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY");
         sqlx::raw_sql(sqlx::AssertSqlSafe(creating)).execute(&server).await.expect("a database for the test");
         server.close().await;
         Self::open(database_url(url, name)).await

@@ -1,6 +1,6 @@
 //! Rows that can be in a database together: no key twice, and everything that is referred to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::parents_first;
 use super::scene::{Picks, Scene};
@@ -54,14 +54,11 @@ impl Scene<'_> {
 
     /// Rows of which no two have a key alike.
     fn apart(&self, table: &Table, rows: Vec<Row>) -> Vec<Row> {
-        let mut kept: Vec<Row> = Vec::new();
+        let (mut kept, mut taken) = (Vec::new(), BTreeSet::new());
         for (number, mut row) in rows.into_iter().enumerate() {
             let mut is_new = true;
             for key in &table.unique {
-                let is_taken = |row: &Row| {
-                    let own = key_of(row, key);
-                    own.is_some() && kept.iter().any(|other| key_of(other, key) == own)
-                };
+                let is_taken = |row: &Row| key_of(row, key).is_some_and(|own| taken.contains(&own));
                 let mut free = key.iter().rev().filter_map(|name| {
                     let at = table.columns.iter().position(|column| column.name == *name)?;
                     let is_foreign = table.foreign.iter().any(|foreign| foreign.columns.contains(name));
@@ -74,6 +71,7 @@ impl Scene<'_> {
                 is_new &= !is_taken(&row);
             }
             if is_new {
+                taken.extend(table.unique.iter().filter_map(|key| key_of(&row, key)));
                 kept.push(row);
             }
         }
