@@ -143,19 +143,20 @@ impl Subject {
 
     /// Whether text is an id there: ids that some tables hold as text and others as UUID are the same ids.
     pub(super) fn is_id_in_text(&self, key: &Key, base: &Base) -> bool {
-        let Some(at) = self.pool_of.get(key).filter(|_| *base == Base::Text) else { return false };
-        let is_uuid = |key: &Key| match key {
+        *base == Base::Text && self.pool(key).ids
+    }
+
+    /// Whether ids of the type UUID stand in a place.
+    pub(super) fn holds_ids(&self, key: &Key) -> bool {
+        match key {
             Key::Column(table, column) => self.tables.iter().any(|known| {
                 known.name == *table && known.columns.iter().any(|c| c.name == *column && c.base == Base::Uuid)
             }),
             Key::Param(name) => {
-                let is_it =
-                    |param: &Param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray);
-                self.given().any(|param| is_it(&param))
+                self.given().any(|param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray))
             }
             Key::Json(..) => false,
-        };
-        self.pool_of.iter().any(|(key, of)| of == at && is_uuid(key))
+        }
     }
 
     pub(super) fn pool(&self, key: &Key) -> &Pool {

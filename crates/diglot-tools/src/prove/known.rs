@@ -20,6 +20,7 @@ impl Prover<'_> {
             }
         };
         for key in members {
+            pool.ids |= subject.holds_ids(key);
             for uses in found {
                 uses.literals.iter().filter(|(of, _)| of == key).for_each(|(_, value)| add(&mut pool.literals, value));
                 pool.null |= uses.nulls.contains(key);

@@ -31,6 +31,8 @@ pub(super) struct Pool {
     pub(super) pattern: bool,
     /// NULL is asked for.
     pub(super) null: bool,
+    /// Some of its places are of the type UUID.
+    pub(super) ids: bool,
     /// How its places are looked at.
     pub(super) looks: Looks,
     /// Literals that stand in one comparison or computation with them.
@@ -68,6 +70,7 @@ impl Pool {
         bound: false,
         pattern: false,
         null: false,
+        ids: false,
         looks: Looks::NONE,
         near: Vec::new(),
     };
