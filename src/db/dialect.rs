@@ -17,9 +17,9 @@ use super::migrate::error::MigrationError;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
 use crate::column::PartitionNumber;
 use crate::model::manage::{Inspection, SchemaState};
-use crate::statements::Statements;
 #[cfg(feature = "postgres")]
-use crate::statements::{Listed, Statement};
+use crate::statements::Listed;
+use crate::statements::{Statement, Statements};
 
 /// The server database.
 #[cfg(feature = "postgres")]
